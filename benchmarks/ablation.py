@@ -21,20 +21,18 @@ import numpy as np
 from data import SHAPES, Data, machine, make, with_scores
 
 from sklearn_rankscore import evaluate
-from sklearn_rankscore.ranking import queries
+from sklearn_rankscore.ranking import queries, ties
 from sklearn_rankscore.ranking.fast import (
-    candidates,
-    collisions,
     documents,
     engine,
+    fill,
     grades,
-    keys,
     row_sorts,
     score_order,
     width_buckets,
 )
-from sklearn_rankscore.ranking.fast.positions import Positions
-from sklearn_rankscore.ranking.ties import TiedRows
+from sklearn_rankscore.ranking.fast.fill import Kind
+from sklearn_rankscore.ranking.ties import TieGroups
 
 PACKAGE = "sklearn_rankscore.ranking"
 KINDS = [
@@ -48,12 +46,10 @@ COLUMNS = ["30,000 x 120", "300,000 x 10", "3,000 x 1,200", "30,000 lognormal"]
 NEVER = 2**60
 
 
-def _copied_by_index(
-    rows: np.ndarray, values: np.ndarray, starts: np.ndarray, positions: Positions | None
-) -> None:
-    rows[:] = values[starts[:, None] + np.arange(rows.shape[1])]
-    if positions is not None:
-        positions.write(rows)
+def _copied_by_index(rows: np.ndarray, keys: np.ndarray, starts: np.ndarray, kind: Kind) -> None:
+    rows[:] = keys[starts[:, None] + np.arange(rows.shape[1])]
+    if kind.column_bits:
+        rows |= np.arange(rows.shape[1], dtype=keys.dtype) << kind.label_bits
 
 
 def _gathered_by_index(values: np.ndarray, starts: np.ndarray, width: int) -> np.ndarray:
@@ -67,32 +63,28 @@ def _no_grades(labels: np.ndarray, values: object) -> tuple[None, float, float]:
 # what is replaced, by what: (module, name, replacement)
 OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "labels as bytes, keys": [(queries, "encode_grades", _no_grades)],
-    "keys of 32 bits": [(keys, "SHALLOW", -1)],
-    "longer keys where short ones collide": [(keys, "COLLIDING", 1e9)],
+    "keys of 32 bits": [(fill, "SHALLOW", -1)],
+    "longer keys where short ones collide": [(fill, "COLLIDING", 1e9)],
     "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
-    "decimals as integers": [(documents, "_scale_of_decimals", lambda _: 1.0)],
-    "few distinct scores as ranks": [(keys, "write_ranks", lambda *_: False)],
-    "positions in keys": [(keys, "POSITIONED", 0)],
-    "candidates": [(candidates, "FEW", 0)],
-    "gains of bytes by comparisons": [(grades, "COMPARED", NEVER)],
+    "decimals as integers": [(fill, "write_decimals", lambda *_: False)],
+    "few distinct scores as ranks": [(fill, "write_ranks", lambda *_: False)],
+    "columns in keys": [(fill, "WITH_COLUMNS", 0)],
+    "candidates": [(engine, "FEW", 0), (score_order, "FEW", 0)],
     "sorting network": [
         (module, "SHORT", 0)
-        for module in (candidates, engine, grades, keys, row_sorts, score_order, width_buckets)
+        for module in (engine, fill, grades, row_sorts, score_order, width_buckets)
     ],
-    "ties of short rows by column": [
-        (collisions, "ShortTiedRows", TiedRows),
-        (engine, "MANY_ROWS", 1),
-    ],
+    "ties of short rows by column": [(ties, "TieColumns", TieGroups), (engine, "MANY_ROWS", 1)],
     "tournament": [(row_sorts, "MEDIUM", NEVER)],
-    "counting sort of grades": [(grades, "SORTED_GRADES", NEVER), (grades, "COUNTED_GRADES", -1)],
+    "counting sort of grades": [(grades, "COUNTED_RANKS", 0)],
     "rows copied as one item": [
-        (keys, "_copy_rows", _copied_by_index),
+        (fill, "_copy_rows", _copied_by_index),
         (documents, "_gather", _gathered_by_index),
     ],
     "padding to similar width": [(width_buckets, "padded_width", lambda sizes: sizes)],
     "small buckets joined": [(width_buckets, "SMALL_BUCKET", 0)],
     "larger blocks of few ranks": [(width_buckets, "LARGE_BLOCK", width_buckets.BLOCK_DOCUMENTS)],
-    "keys computed in chunks": [(keys, "CHUNK", 2**30)],
+    "keys computed in chunks": [(fill, "CHUNK", 2**30)],
 }
 
 

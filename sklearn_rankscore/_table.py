@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from dataclasses import fields as fields_of
 from html import escape
-from textwrap import indent
 from typing import Any, Literal, TypeAlias
 
 Form: TypeAlias = Literal["text", "html", "markdown", "latex", "csv"]
@@ -176,23 +175,20 @@ class Table:
     def latex(self, caption: str | None = None, label: str | None = None) -> str:
         """A table environment for the package booktabs, by default with the title as caption."""
         title = clean(self.title, "latex") if caption is None else caption
+        columns = "".join("l" if is_left else "r" for is_left in self._are_left())
+        rows = [[clean(name, "latex") for name in self.header], *self._rendered("latex")]
+        header, *body = [f"    {' & '.join(row)} \\\\" for row in rows]
         lines = [
             r"\begin{table}", r"  \centering",
             f"  \\caption{{{title}}}" if title else "",
             "" if label is None else f"  \\label{{{label}}}",
-            indent(self.tabular(), "  "),
+            f"  \\begin{{tabular}}{{{columns}}}",
+            r"    \toprule", header, r"    \midrule", *body, r"    \bottomrule",
+            r"  \end{tabular}",
             f"  \\par\\smallskip {self._note('latex', ' ')}" if self.note else "",
             r"\end{table}",
         ]  # fmt: skip
         return "\n".join(filter(None, lines))
-
-    def tabular(self) -> str:
-        """The same without title and note, which is a tabular environment."""
-        columns = "".join("l" if is_left else "r" for is_left in self._are_left())
-        rows = [[clean(name, "latex") for name in self.header], *self._rendered("latex")]
-        header, *body = [f"  {' & '.join(row)} \\\\" for row in rows]
-        lines = [r"  \toprule", header, r"  \midrule", *body, r"  \bottomrule"]
-        return "\n".join([f"\\begin{{tabular}}{{{columns}}}", *lines, r"\end{tabular}"])
 
     def csv(self) -> str:
         """Comma-separated values without title, marks and note; full precision without `digits`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -25,6 +26,11 @@ def stacklevel_of_caller() -> int:
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in internal:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that shows the line outside of this package and its tools."""
+    warnings.warn(message, category, stacklevel=stacklevel_of_caller())
 
 
 def installed(library: str, caller: str) -> Any:

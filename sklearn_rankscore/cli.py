@@ -11,7 +11,7 @@ import re
 import sys
 import warnings
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -23,12 +23,13 @@ from ._typing import SignificanceTest
 from ._validation import did_you_mean
 from .comparison import QueryScores, compare, query_scores
 from .comparison.results import Comparison
+from .io.columns import NAMES
+from .io.frames import of_one_table
 from .io.text import OPENERS, SEPARATORS, has_columns, read_columns
-from .io.trec import NAMES, as_texts, join_trec, name_column
+from .io.trec import join_trec
 from .metrics.conventions import CONVENTIONS
 from .metrics.names import METRICS
 from .metrics.resolve import resolve_all
-from .query_ids.read import of_python
 
 __all__ = ["main"]
 
@@ -298,7 +299,7 @@ def evaluate(arguments: Namespace) -> str:
     if comparison is not None:
         table = comparison.system_table(digits=4 if digits is None else digits)
         results = [*(results if per_query else []), table, comparison]
-    of_tables = {"table": "text", "markdown": "markdown", "latex": "tabular"}
+    of_tables = {"table": "text", "markdown": "markdown", "latex": "latex"}
     of_others = {"table": "to_string", "markdown": "to_markdown", "latex": "to_latex"}
     ways = ((of_tables if isinstance(of, Table) else of_others)[form] for of in results)
     texts = (getattr(of, way)() for of, way in zip(results, ways, strict=True))
@@ -337,20 +338,17 @@ def _count_ties(documents: dict[str, Any]) -> int:
     return n_tied
 
 
-def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> dict[str, Any]:
+def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> Any:
     file = read_columns(path)
-    query, label = (name_column(file, field, columns) for field in ("query", "relevance"))
-    of_systems = scores or {clean(_stem(path)): name_column(file, "score", columns)}
-    for name in of_systems.values():
+    query, label = (file.find(field, columns) for field in ("query", "relevance"))
+    systems = scores or {clean(_stem(path)): file.find("score", columns)}
+    for name in systems.values():
         if name not in file.names:
             raise ValueError(
                 f"{path}: no column {name!r} for --scores; it has {', '.join(file.names)}."
                 f"{did_you_mean(name, file.names)}"
             )
-    table = file.table(query, None, label, "relevance")
-    texts = np.array(as_texts(of_python(table.queries), "query", path), dtype=object)
-    systems = {system: file.numbers(name, "score") for system, name in of_systems.items()}
-    return {"y_true": table.value, "y_score": systems, "groups": texts[table.query]}
+    return of_one_table(file, query, None, label, systems, "score", "irrelevant")
 
 
 def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
@@ -359,8 +357,8 @@ def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:
     rows: list[list[Any]] = []
     for run, of_run in scores.items():
         if per_query:
-            for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True):
-                rows.append([run, str(query), *values])
+            for query, values in zip(_texts(of_run), of_run.values.tolist(), strict=True):
+                rows.append([run, query, *values])
         rows.append([run, *(["all"] if per_query else []), *of_run.mean().values()])
     header = ["run", *(["query"] if per_query else []), *names]
     return Table("", header, rows, 1 + per_query)
@@ -384,34 +382,36 @@ def _json(
     digits: int | None,
 ) -> str:  # fmt: skip
     """JSON without NaN, which its standard does not have."""
-    result: dict[str, Any] = {"runs": {name: of_run.mean() for name, of_run in scores.items()}}
+
+    def plain(value: float) -> float | None:
+        return None if math.isnan(value) else value if digits is None else round(value, digits)
+
+    def row(names: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
+        cells = zip(names, values, strict=True)
+        return {name: plain(float(v)) if isinstance(v, float) else v for name, v in cells}
+
+    result: dict[str, Any] = {
+        "runs": {run: row(of_run.metrics, of_run.mean().values()) for run, of_run in scores.items()}
+    }
     if per_query:
         result["queries"] = {
-            name: {
-                str(query): dict(zip(of_run.metrics, values, strict=True))
-                for query, values in zip(of_run.ids.tolist(), of_run.values.tolist(), strict=True)
+            run: {
+                query: row(of_run.metrics, values)
+                for query, values in zip(_texts(of_run), of_run.values.tolist(), strict=True)
             }
-            for name, of_run in scores.items()
+            for run, of_run in scores.items()
         }
     if comparison is not None:
-        result |= {
-            "baseline": comparison.baseline, "test": comparison.test, "adjustment": "holm",
-            "comparison": _compared(comparison),
-        }  # fmt: skip
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: plain(entry) for name, entry in value.items()}
-        if isinstance(value, list):
-            return [plain(entry) for entry in value]
-        if not isinstance(value, float):
-            return value
-        if math.isnan(value):
-            return None
-        return float(value) if digits is None else round(float(value), digits)
-
-    lines = json.dumps(plain(result), indent=2, ensure_ascii=False).split("\n")
+        rows = [row(of_pair, of_pair.values()) for of_pair in _compared(comparison)]
+        result |= {"baseline": comparison.baseline, "test": comparison.test}
+        result |= {"adjustment": "holm", "comparison": rows}
+    lines = json.dumps(result, indent=2, ensure_ascii=False).split("\n")
     return "\n".join(map(clean, lines)) + "\n"
+
+
+def _texts(scores: QueryScores) -> list[str]:
+    """The query ids."""
+    return list(map(str, scores.ids.astype(str)))
 
 
 def metrics(_: Namespace) -> str:

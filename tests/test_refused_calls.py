@@ -88,7 +88,7 @@ SPLITS_AND_FITS = [
     (V, "missing values", fit(groups=[*IDS[:-1], None])),
     (rs.NoGroupsError, "No query ids reached Ridge.fit", fit(groups=None, group_param="own")),
     (V, "not fitted", lambda: QueryRanker(Ridge()).predict(FEATURES)),
-    (AttributeError, "not fitted", lambda: QueryRanker(Ridge()).coef_),
+    (AttributeError, "no attribute 'estimator_'", lambda: QueryRanker(Ridge()).coef_),
     (V, "'n_estimators' is a parameter of LGBMRanker.*: use 'estimator__n_estimators'",
      lambda: QueryRanker(LGBMRanker()).set_params(n_estimators=3)),
 ]  # fmt: skip

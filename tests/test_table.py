@@ -10,7 +10,7 @@ from html_structure import Structure
 from sklearn_rankscore import QueryScores, compare
 from sklearn_rankscore._table import Number, PValue, Table, clean, number_text
 
-FORMS = ["text", "html", "markdown", "tabular", "latex", "csv"]
+FORMS = ["text", "html", "markdown", "latex", "csv"]
 EVIL = "a\nb\r\x1b[31m\u202ec\u2028\x9b\ud800 <b>|*_$&amp;\\%~"
 
 
@@ -37,7 +37,7 @@ def test_text_from_outside_stays_in_its_cell(form):
     if form == "markdown":
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in evil.splitlines()[2:-2]} == {6}
         assert r"\<b\>\|\*\_\$\&amp;\\%\~" in evil
-    if form in ("tabular", "latex"):
+    if form == "latex":
         assert r"$<$b$>$|*\_\$\&amp;\textbackslash{}\%\textasciitilde{}" in evil
 
 
@@ -65,13 +65,10 @@ def test_numbers_are_aligned_and_words_are_on_the_left():
     assert table().markdown().splitlines()[3] == "| --- | ---: | --- | ---: | ---: |"
     assert r"\begin{tabular}{lrlrr}" in table().latex()
     assert table().html().count("text-align: left") == 3
-
-
-@pytest.mark.parametrize("form", ["text", "html", "markdown", "latex"])
-def test_what_a_mark_means_stands_under_the_table(form):
-    shown = getattr(table(), form)()
-    assert re.search(r"\*</td>|\* \||0\]\* |0\]\*  ", shown)
-    assert re.search(r"(\n|<p>|smallskip )\\?\* few queries", shown)
+    for form in FORMS[:-1]:  # what a mark means stands under the table
+        shown = getattr(table(), form)()
+        assert re.search(r"\*</td>|\* \||0\]\* |0\]\*  ", shown)
+        assert re.search(r"(\n|<p>|smallskip )\\?\* few queries", shown)
 
 
 def test_columns_and_digits():

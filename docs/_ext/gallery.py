@@ -37,6 +37,6 @@ def palette(gallery_conf, example):
     """Draw the lines of an example in the colors of the systems."""
     import matplotlib as mpl
 
-    from sklearn_rankscore.plots.palette import SYSTEMS
+    from sklearn_rankscore.plots.style import SYSTEMS
 
     mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=SYSTEMS)

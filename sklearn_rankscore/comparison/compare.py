@@ -335,30 +335,24 @@ def _adjust(
     with_verdict: bool,
 ) -> Iterator[Difference]:
     """With p-values adjusted within each family of tests, and the verdicts that follow."""
-    family_of: dict[Family, Callable[[Difference], object]] = {
-        "metric": lambda d: (d.metric, d.segment.column),
-        "metrics": lambda d: d.segment.column,
-        "all": lambda d: None,
-    }
-    families = [family_of[family](d) for d in differences]
+    families = [
+        (d.metric if family == "metric" else "", "" if family == "all" else d.segment.column)
+        for d in differences
+    ]
     kinds = ("p_value", "rest_p_value", "noninferiority_p_value", "equivalence_p_value")
     adjusted = [np.array([getattr(d, kind) for d in differences]) for kind in kinds]
     if correction is not None:
         adjusted = [holm_by_family(p_values, families) for p_values in adjusted]
     if tukey is not None:
         adjusted[0] = np.array([tukey[d.metric, d.baseline, d.model] for d in differences])
-    for d, *of in zip(differences, *(p.tolist() for p in adjusted), strict=True):
-        p_value, rest, noninferiority, equivalence = of
+    for d, p_values in zip(differences, np.array(adjusted).T.tolist(), strict=True):
+        p_value, rest, *of_margin = p_values
+        rest = None if d.segment == ALL_QUERIES else rest
+        verdict = _verdict(d, p_value, of_margin[0], of_margin[1], level) if with_verdict else None
         yield replace(
-            d,
-            adjusted_p_value=p_value,
-            rest_p_value=None if d.segment == ALL_QUERIES else rest,
-            noninferiority_p_value=noninferiority if with_verdict else None,
-            equivalence_p_value=equivalence if with_verdict else None,
-            verdict=_verdict(d, p_value, noninferiority, equivalence, level)
-            if with_verdict
-            else None,
-        )
+            d, adjusted_p_value=p_value, rest_p_value=rest, verdict=verdict,
+            **dict(zip(kinds[2:], of_margin if with_verdict else [None, None], strict=True)),
+        )  # fmt: skip
 
 
 def _verdict(
@@ -405,11 +399,8 @@ def baseline_first(systems: Any, baseline: str | None) -> list[str]:
 
 
 def _shown(systems: Any) -> str:
-    name = type(systems).__name__
-    if not isinstance(systems, list | tuple):
-        return name
-    kinds = " or ".join(dict.fromkeys(type(one).__name__ for one in systems))
-    return f"a {name} of {len(systems)} {kinds}"
+    kinds = {type(one).__name__ for one in systems} if isinstance(systems, list) else ()
+    return f"a list of {len(systems)} {' or '.join(kinds)}" if kinds else type(systems).__name__
 
 
 def align(systems: Mapping[str, QueryScores], baseline: str) -> dict[str, QueryScores]:
@@ -427,33 +418,29 @@ def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores
             f"{names} must have the same metrics; only one of them has "
             f"{', '.join(sorted(unpaired))}."
         )
-    is_same = second.metrics == first.metrics
-    columns = slice(None) if is_same else [second.metrics.index(m) for m in first.metrics]
-    rows = _matching_rows(first, second, names)
+    if not np.array_equal(first.ids, second.ids):
+        queries, others = as_keys(first.ids), as_keys(second.ids)
+        if unpaired := set(queries) ^ set(others):
+            check_same_kind(queries, others, names)
+            raise ValueError(
+                f"{names} must be measured on the same queries; found "
+                f"{counted(len(unpaired), 'query')} in only one of them "
+                f"({examples(sorted(unpaired, key=repr))}). Compare results on the same test set."
+            )
+        row_of = {query: row for row, query in enumerate(others)}
+        second = second.select(np.array([row_of[query] for query in queries]))
     weights = [np.ones(len(s)) if s.weights is None else s.weights for s in (first, second)]
-    if not np.array_equal(weights[0], weights[1][rows]):
+    if not np.array_equal(weights[0], weights[1]):
         raise ValueError(
             f"{names} must have the same query weights. Pass the same sample_weight for both."
         )
-    values = second.values[rows][:, columns]
-    clicks = second.select(rows).clicks
-    return QueryScores(first.ids, values, first.metrics, first.weights, None, clicks)
-
-
-def _matching_rows(baseline: QueryScores, model: QueryScores, names: str) -> Array | slice:
-    """The row of the model for each query of the baseline."""
-    if np.array_equal(baseline.ids, model.ids):
-        return slice(None)
-    row_of = {query: row for row, query in enumerate(as_keys(model.ids))}
-    queries = as_keys(baseline.ids)
-    if unpaired := set(queries) ^ row_of.keys():
-        check_same_kind(queries, list(row_of), names)
-        raise ValueError(
-            f"{names} must be measured on the same queries; found "
-            f"{counted(len(unpaired), 'query')} in only one of them "
-            f"({examples(sorted(unpaired, key=repr))}). Compare results on the same test set."
-        )
-    return np.array([row_of[query] for query in queries])
+    values = second.values
+    if second.metrics != first.metrics:
+        values = values[:, [second.column(metric) for metric in first.metrics]]
+    return with_fields(
+        second, ids=first.ids, values=values, metrics=first.metrics, weights=first.weights,
+        segments=None,
+    )  # fmt: skip
 
 
 def check_same_kind(first: Sequence[Any], second: Sequence[Any], names: str) -> None:
@@ -478,7 +465,7 @@ def defined_for_all(systems: Mapping[str, QueryScores]) -> dict[str, QueryScores
 def paired_differences(first: QueryScores, second: QueryScores) -> QueryScores:
     """The difference of two aligned systems for each query."""
     differences = value_differences(first.values, second.values)
-    return QueryScores(first.ids, differences, first.metrics, first.weights)
+    return with_fields(first, values=differences, segments=None, clicks=None)
 
 
 def value_differences(first: Array, second: Array) -> Array:
@@ -492,5 +479,5 @@ def value_differences(first: Array, second: Array) -> Array:
 def difference_ranges(first: QueryScores, second: QueryScores) -> tuple[Array, Array]:
     """The lowest and the highest difference that each metric can have."""
     extremes = [f.reduce(s.values) for s in (first, second) for f in (np.fmin, np.fmax)]
-    low, high = value_ranges(first.metrics, np.array(extremes))
+    low, high = value_ranges(first, np.array(extremes))
     return low - high, high - low

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -22,7 +23,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import examples
-from ..metrics.clicks import concatenate_sums
 from ..metrics.evaluate import MetricLike, Metrics
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, parse_name
@@ -36,7 +36,6 @@ from ..query_ids.lookup import (
     no_groups_error,
     source_or_ids,
 )
-from ..ranking import Queries
 from ..scoring.predictions import predict_scores, read_predictions
 from ..scoring.register import find_groups_param, ignores_groups
 from ..scoring.scorer import (
@@ -151,24 +150,98 @@ def cross_val_query_scores(
     >>> len(scores)
     100
     """
-    _check_is_one(estimator)
-    resolved = _resolve_targets(metrics, target, like, options)
-    X, y, sample_weight = arrays = indexable(X, y, sample_weight)
+    if isinstance(estimator, Mapping):
+        raise TypeError(
+            f"{CALLER} takes one estimator; got a dict. Call it for each, and pass the results to "
+            f"compare: {{name: {CALLER}(model, ...) for name, model in models.items()}}."
+        )
+    judged = _read_metrics(metrics, target, like, options)
+    X, y, sample_weight = indexable(X, y, sample_weight)
     params = params or {}
     check_same_rows(X=X, y=y, sample_weight=sample_weight)
     groups, ids = _find_ids(X, y, cv, groups, params)
-    _check_targets(resolved, estimator, X, y)
+    for one in judged:
+        check_no_feature(one, estimator, X)
+        find_target(one, None, X, y)
     splitter = check_query_cv(cv)
     split_params, fit_params = _route(estimator, splitter, ids, groups, params)
-    grouping = group_rows(ids, num_samples(X))
+    grouping: Any = group_rows(ids, num_samples(X))
     folds = list(splitter.split(X, y, **split_params))
     _check_folds(folds, grouping.ids, grouping.codes)
     run: Any = Parallel(n_jobs=n_jobs, verbose=verbose, pre_dispatch=pre_dispatch)
-    results = run(
-        delayed(_score_fold)(clone(estimator), *arrays, grouping.codes, fold, fit_params, resolved)
-        for fold in folds
+    predicted = run(
+        delayed(_predict_fold)(clone(estimator), X, y, fold, fit_params) for fold in folds
     )
-    return _concatenate(grouping.ids, results)
+    scores = np.empty((num_samples(X), *np.shape(predicted[0])[1:]))
+    for (_, test), of_fold in zip(folds, predicted, strict=True):
+        scores[test] = of_fold
+    # all of the labels, of which the training data of a fold may lack some
+    model = SimpleNamespace(classes_=np.unique(y)) if is_classifier(estimator) else None
+    values = {}
+    for place in dict.fromkeys(one.target for one in judged):
+        labels = y if place is None else find_column(place, (X, y), "target")
+        own = {one.name: one.resolved for one in judged if one.target == place}
+        queries = read_predictions(model, labels, scores, grouping, sample_weight, ", ".join(own))
+        values[place] = measure_per_query(queries, own, data=(X, y))
+    return _joined(judged, values)
+
+
+class _Judged(NamedTuple):
+    """A metric and where its propensities and labels are; the names are those of a scorer."""
+
+    name: str
+    resolved: Metric
+    propensity: ColumnSource
+    target: ColumnSource
+
+
+def _read_metrics(
+    metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
+) -> list[_Judged]:
+    """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
+    target, given = _check_place("target", target), list_metrics(metrics)
+    names: list[str | None] = [None] * len(given)
+    targets = [target] * len(given)
+    for i, metric in enumerate(given):
+        if isinstance(metric, RankingScorer):
+            _check_scorer(metric)
+            names[i], given[i] = metric.name, metric.resolved
+            targets[i] = target if metric.target is None else metric.target
+        elif isinstance(metric, str) and "target" in (own := dict(parse_name(metric)[1])):
+            names[i], targets[i] = metric, check_source("target", own.pop("target"))
+            given[i] = partial(METRICS[parse_name(metric)[0]].function, **own)
+    unread = [metric for metric in given if not isinstance(metric, Metric)]
+    read = iter(resolve_each(unread, like=like, **options) if unread or not given else [])
+    judged: dict[str, _Judged] = {}
+    for name, metric, place in zip(names, given, targets, strict=True):
+        metric = metric if isinstance(metric, Metric) else next(read)
+        name = name or metric.name
+        if name in judged:
+            raise ValueError(f"metrics names {name!r} twice.")
+        propensity = _check_place("propensity", metric.propensity)
+        judged[name] = _Judged(name, metric, propensity, place)
+    check_per_query({name: one.resolved for name, one in judged.items()})
+    return list(judged.values())
+
+
+def _check_place(option: str, source: Any) -> Any:
+    """A place in X or y, where the values of all rows are."""
+    level = f"X.assign({option}=values).set_index({option!r}, append=True)"
+    hint = f"Add the values to X, as an index level that is no feature: {level}."
+    return check_source(option, source, hint)
+
+
+def _check_scorer(scorer: RankingScorer) -> None:
+    if isinstance(scorer, WeightedScorer):
+        raise TypeError(
+            "a weighted sum has no values of queries. Pass its metrics instead, "
+            "list(scorer.parts.values())."
+        )
+    if scorer.groups is not None:
+        raise ValueError(
+            f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "
+            "Give groups= to cross_val_query_scores instead."
+        )
 
 
 def _find_ids(X: Any, y: Any, cv: Any, groups: Any, params: dict[str, Any]) -> tuple[Any, Any]:
@@ -181,14 +254,6 @@ def _find_ids(X: Any, y: Any, cv: Any, groups: Any, params: dict[str, Any]) -> t
     if ids is None:
         raise no_groups_error(CALLER, X=X)
     return groups, ids
-
-
-def _check_is_one(estimator: Any) -> None:
-    if isinstance(estimator, Mapping):
-        raise TypeError(
-            f"{CALLER} takes one estimator; got a dict. Call it for each, and pass the results to "
-            f"compare: {{name: {CALLER}(model, ...) for name, model in models.items()}}."
-        )
 
 
 def _route(
@@ -247,129 +312,22 @@ def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
             )
 
 
-def _score_fold(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    codes: Array,
-    fold: Fold,
-    fit_params: dict[str, Any],
-    metrics: list[_TargetMetric],
-) -> QueryScores:
-    """Scores of the queries of one test fold, whose ids are their codes."""
+def _predict_fold(estimator: Any, X: Any, y: Any, fold: Fold, fit_params: dict[str, Any]) -> Array:
     train, test = fold
     fit_params = check_method_params(X, params=fit_params, indices=train)
     estimator.fit(safe_indexing(X, train), safe_indexing(y, train), **fit_params)
-    scores = predict_scores(estimator, safe_indexing(X, test))
-    weights = None if sample_weight is None else safe_indexing(sample_weight, test)
-    name = ", ".join(metric.name for metric in metrics)
-
-    def read(labels: Any) -> Queries:
-        return read_predictions(estimator, labels, scores, codes[test], weights, name)
-
-    return _measure_targets(metrics, read, safe_indexing(X, test), safe_indexing(y, test))
+    return predict_scores(estimator, safe_indexing(X, test))
 
 
-def _concatenate(ids: Array, folds: list[QueryScores]) -> QueryScores:
-    order = np.argsort(np.concatenate([scores.ids for scores in folds]))
-    values = np.concatenate([scores.values for scores in folds])[order]
-    weights = [scores.weights for scores in folds if scores.weights is not None]
-    weights_or_none = np.concatenate(weights)[order] if weights else None
-    clicks = {
-        name: concatenate_sums([one.clicks[name] for one in folds if one.clicks]).select(order)
-        for name in folds[0].clicks or {}
-    }
-    return QueryScores(ids, values, folds[0].metrics, weights_or_none, None, clicks or None)
-
-
-class _TargetMetric(NamedTuple):
-    """A metric under the name of its values, and where its propensities and labels are found.
-
-    The fields have the names that they have in a scorer.
-    """
-
-    name: str
-    resolved: Metric
-    propensity: ColumnSource
-    target: ColumnSource
-
-
-def _resolve_targets(
-    metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
-) -> list[_TargetMetric]:
-    """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
-    listed = list_metrics(metrics)
-    parts = [_split(metric, _check_place("target", target)) for metric in listed]
-    others = [metric for _, metric, _ in parts if not isinstance(metric, Metric)]
-    ready = iter(resolve_each(others, like=like, **options) if others or not listed else [])
-    resolved: dict[str, _TargetMetric] = {}
-    for name, metric, source in parts:
-        metric = metric if isinstance(metric, Metric) else next(ready)
-        propensity = _check_place("propensity", metric.propensity)
-        name = name or metric.name
-        if name in resolved:
-            raise ValueError(f"metrics names {name!r} twice.")
-        resolved[name] = _TargetMetric(name, metric, propensity, source)
-    check_per_query({name: one.resolved for name, one in resolved.items()})
-    return list(resolved.values())
-
-
-def _check_place(option: str, source: Any) -> Any:
-    """A place in X or y, where each fold finds its own values."""
-    level = f"X.assign({option}=values).set_index({option!r}, append=True)"
-    hint = f"Add the values to X, as an index level that is no feature: {level}."
-    return check_source(option, source, hint)
-
-
-def _split(metric: Any, target: ColumnSource) -> tuple[str | None, Any, ColumnSource]:
-    """The name of the values if it is not the metric's own, the metric itself, its target."""
-    if isinstance(metric, RankingScorer):
-        return _split_scorer(metric, target)
-    pairs = dict(parse_name(metric)[1]) if isinstance(metric, str) else {}
-    if "target" not in pairs:
-        return None, metric, target
-    own = check_source("target", pairs.pop("target"))
-    return metric, partial(METRICS[parse_name(metric)[0]].function, **pairs), own
-
-
-def _split_scorer(scorer: RankingScorer, target: ColumnSource) -> tuple[str, Metric, ColumnSource]:
-    if isinstance(scorer, WeightedScorer):
-        raise TypeError(
-            "a weighted sum has no values of queries. Pass its metrics instead, "
-            "list(scorer.parts.values())."
-        )
-    if scorer.groups is not None:
-        raise ValueError(
-            f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "
-            "Give groups= to cross_val_query_scores instead."
-        )
-    return scorer.name, scorer.resolved, target if scorer.target is None else scorer.target
-
-
-def _check_targets(metrics: list[_TargetMetric], estimator: Any, X: Any, y: Any) -> None:
-    """Refuse targets that are missing, hold no numbers, or are features, before the first fit."""
-    for one in metrics:
-        check_no_feature(one, estimator, X)
-        find_target(one, None, X, y)
-
-
-def _measure_targets(
-    metrics: list[_TargetMetric], read: Callable[[Any], Queries], X: Any, y: Any
-) -> QueryScores:
-    """The value of each metric for every query, with one sort for each target.
-
-    `read` makes queries of labels.
-    """
-    scores: dict[ColumnSource, QueryScores] = {}
-    for target in dict.fromkeys(one.target for one in metrics):
-        labels = y if target is None else find_column(target, (X, y), "target")
-        own = {one.name: one.resolved for one in metrics if one.target == target}
-        scores[target] = measure_per_query(read(labels), own, data=(X, y))
+def _joined(judged: list[_Judged], scores: Mapping[ColumnSource, QueryScores]) -> QueryScores:
+    """The scores by several targets as one, in the order of the metrics."""
+    first = next(iter(scores.values()))
     if len(scores) == 1:
-        return next(iter(scores.values()))
-    first = scores[metrics[0].target]
-    values = np.column_stack([scores[one.target][one.name] for one in metrics])
-    names = [name for one in metrics for name in scores[one.target].metrics if name == one.name]
-    clicks = {name: sums for one in scores.values() for name, sums in (one.clicks or {}).items()}
-    return QueryScores(first.ids, values, names, first.weights, None, clicks or None)
+        return first
+    values = np.column_stack([scores[one.target][one.name] for one in judged])
+    clicks = {name: sums for of in scores.values() for name, sums in (of.clicks or {}).items()}
+    limits = {name: ends for of in scores.values() for name, ends in of.limits.items()}
+    return QueryScores(
+        first.ids, values, [one.name for one in judged], first.weights, None, clicks or None,
+        limits=limits,
+    )  # fmt: skip

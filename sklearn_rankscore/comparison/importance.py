@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._columns import column_at, column_names
-from .._sklearn_compat import safe_indexing
-from .._table import Number, Table, html_of_fields
+from .._table import Number, Table
 from .._typing import Array, IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed
 from .._validation import check_choice, check_count, counted
 from ..metrics.evaluate import Metrics
@@ -33,9 +32,9 @@ from .intervals import (
     shows_too_little,
     with_progress,
 )
-from .query_scores import QueryScores, measure_per_query, resolve_per_query
+from .query_scores import QueryScores, measure_per_query, resolve_per_query, with_fields
 from .results import few_distinct_note
-from .tabular import Tabular
+from .tabular import Record, Records
 
 CALLER = "query_permutation_importance"
 
@@ -43,7 +42,7 @@ Within: TypeAlias = Literal["query", "all"]
 
 
 @dataclass(frozen=True)
-class FeatureImportance:
+class FeatureImportance(Record):
     """Decrease of a metric if one feature is permuted.
 
     Parameters
@@ -71,12 +70,9 @@ class FeatureImportance:
     standard_error: float
     repeats: tuple[float, ...]
 
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 @dataclass(frozen=True, repr=False)
-class QueryImportances(Tabular):
+class QueryImportances(Records[FeatureImportance]):
     """What `query_permutation_importance` returns: one `FeatureImportance` per feature and metric.
 
     Iteration yields them; ``importances["price", "ndcg@10"]`` selects one.
@@ -110,30 +106,20 @@ class QueryImportances(Tabular):
     confidence: float
     method: IntervalMethod = "auto"
 
-    def __iter__(self) -> Iterator[FeatureImportance]:
-        return iter(self.importances)
+    _kind = "importance"
 
-    def __len__(self) -> int:
-        return len(self.importances)
+    @property
+    def _records(self) -> tuple[FeatureImportance, ...]:
+        return self.importances
 
-    def __getitem__(self, key: tuple[str, str]) -> FeatureImportance:
-        for entry in self:
-            if (entry.feature, entry.metric) == tuple(key):
-                return entry
-        metrics = ", ".join(self.baseline.metrics)
-        raise KeyError(f"no importance {key!r}; features are {', '.join(self.deltas)} and metrics "
-                       f"are {metrics}.")  # fmt: skip
+    def _key(self, record: FeatureImportance) -> tuple[Any, ...]:
+        return record.feature, record.metric
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "feature": [e.feature for e in self],
-            "metric": [e.metric for e in self],
-            "importance": [e.importance for e in self],
-            "low": [e.interval.low for e in self],
-            "high": [e.interval.high for e in self],
-            "standard_error": [e.standard_error for e in self],
-            "repeat_std": [float(np.std(e.repeats)) for e in self],
-        }
+        columns = super()._columns()
+        del columns["few_distinct"]
+        columns["repeat_std"] = [float(np.std(of)) for of in columns.pop("repeats")]
+        return columns
 
     def _table(self) -> Table:
         place = "within queries" if self.within == "query" else "over all rows"
@@ -264,17 +250,13 @@ def query_permutation_importance(
     baseline, deltas = score(X), {}
     entries: list[FeatureImportance] = []
     for name, position in with_progress(features.items(), len(features), "features"):
-        changed = [changes(X, position, order) for order in orders]
+        copies = (permuted(X, position, order) for order in orders)
         # a copy that equals X needs no prediction, and its loss is exactly 0
-        copies = [
-            score(permuted(X, position, order)) if is_changed else baseline
-            for order, is_changed in zip(orders, changed, strict=True)
-        ]
-        lost = baseline.values - np.array([copy.values for copy in copies])
-        deltas[name] = replace(baseline, values=lost.mean(axis=0))
-        entries += _summaries(
-            name, baseline, deltas[name], lost, estimate if any(changed) else None
-        )
+        scores = [baseline if copy is None else score(copy) for copy in copies]
+        lost = baseline.values - np.array([of.values for of in scores])
+        deltas[name] = with_fields(baseline, values=lost.mean(axis=0))
+        changes = any(of is not baseline for of in scores)
+        entries += _summaries(name, baseline, deltas[name], lost, estimate if changes else None)
     entries.sort(key=lambda e: (baseline.column(e.metric), -e.importance))
     return QueryImportances(baseline, deltas, tuple(entries), within, confidence, method)
 
@@ -312,7 +294,7 @@ def _summaries(
         ranges = difference_ranges(baseline, baseline)
         ends = delta.aggregate(estimate, (2,), *ranges)
         few = delta.aggregate(shows_too_little, (), *ranges)
-    repeats = [replace(delta, values=part).mean() for part in lost]
+    repeats = [with_fields(delta, values=part).mean() for part in lost]
     means, errors = delta.mean(), delta.standard_error()
     for metric, pair, mark in zip(delta.metrics, ends.T.tolist(), few.tolist(), strict=True):
         yield FeatureImportance(
@@ -358,24 +340,22 @@ def as_table(X: Any) -> Any:
 
 
 def permuted(X: Any, position: int, rows: Array) -> Any:
-    """A copy of a table with the rows of one column permuted."""
-    values: Any = safe_indexing(column_at(X, position), rows)
-    if hasattr(X, "set_column"):  # pyarrow
-        return X.set_column(position, X.schema.field(position), values)
-    if hasattr(X, "with_columns"):  # polars
-        return X.with_columns(values)
-    X = X.copy()
-    if hasattr(X, "iloc"):
-        X.isetitem(position, values.array)
-    else:
-        X[:, position] = values
-    return X
-
-
-def changes(X: Any, position: int, rows: Array) -> bool:
-    """Whether a permutation of the rows changes a column."""
+    """A copy of a table with the rows of one column permuted; None if it equals the table."""
     values = np.asarray(column_at(X, position))
     if values.dtype == object:  # of which missing values may not be comparable
         values = np.array([f"{type(value)} {value!r}" for value in values.tolist()])
     is_nan = values != values
-    return bool(np.any((values != values[rows]) & ~(is_nan & is_nan[rows])))
+    if not np.any((values != values[rows]) & ~(is_nan & is_nan[rows])):
+        return None
+    if hasattr(X, "iloc"):
+        X = X.copy()
+        X.isetitem(position, column_at(X, position).take(rows).array)
+    elif column_names(X):
+        import narwhals
+
+        frame = narwhals.from_native(X)
+        X = frame.with_columns(frame[:, position][rows]).to_native()
+    else:
+        X = X.copy()
+        X[:, position] = X[rows, position]
+    return X

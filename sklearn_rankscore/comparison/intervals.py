@@ -110,13 +110,6 @@ def degrees_of_freedom(weights: Array) -> float:
     return total**2 / (outside + float((factor**2 * (1 - 4 * share + 2 * total)).sum()))
 
 
-def t_interval(values: Array, weights: Array, confidence: float) -> Array:
-    """Student's t interval of the mean, of shape (2, n_metrics)."""
-    t = stats.t.ppf((1 + confidence) / 2, degrees_of_freedom(weights))
-    center, margin = mean(values, weights), t * standard_error(values, weights)
-    return np.array([center - margin, center + margin])
-
-
 def skewness_of_mean(values: Array, weights: Array) -> Array:
     """Skewness of the weighted mean of each column; 0 without variation.
 
@@ -151,30 +144,33 @@ def _with_skewness(quantile: float, skewness: Array) -> Array:
     return np.where(is_skewed, skewed, quantile)
 
 
-def skewed_interval(values: Array, weights: Array, confidence: float) -> Array:
-    """Student's t interval, each end of which skewness can only move away from the mean."""
-    moments = mean(values, weights), standard_error(values, weights)
-    skewness, freedom = skewness_of_mean(values, weights), degrees_of_freedom(weights)
-    return skewed_ends(*moments, skewness, freedom, confidence)
+def t_interval(values: Array, weights: Array, confidence: float, *, skewed: bool = False) -> Array:
+    """Student's t interval of the mean, of shape (2, n_metrics).
+
+    If it is `skewed`, skewness moves each end, away from the mean only.
+    """
+    center, error = mean(values, weights), standard_error(values, weights)
+    skewness = skewness_of_mean(values, weights) if skewed else np.zeros_like(error)
+    return skewed_ends(center, error, skewness, degrees_of_freedom(weights), confidence)
 
 
 def skewed_ends(
     center: Array, error: Array, skewness: Array, freedom: float, confidence: float
 ) -> Array:
-    """`skewed_interval` of the mean, its standard error and skewness, of shape (2, n_metrics)."""
+    """`t_interval` of the mean, its standard error and its skewness, as a stream knows them."""
     t = stats.t.ppf((1 + confidence) / 2, freedom)
-    low = center - error * np.maximum(t, _with_skewness(t, skewness))
-    return np.array([low, center - error * np.minimum(-t, _with_skewness(-t, skewness))])
+    above, below = _with_skewness(t, skewness), _with_skewness(-t, skewness)
+    return np.asarray(center - error * np.array([np.maximum(t, above), np.minimum(-t, below)]))
 
 
 def difference_interval(
     values: Array, weights: Array, confidence: float, low: Array, high: Array
 ) -> Array:
-    """`skewed_interval`, but where `shows_too_little` of the differences `bounded_interval`.
+    """The skewed `t_interval`, but where `shows_too_little` of the differences `bounded_interval`.
 
     Without a finite range it is then nan, as the p-values of `one_sided_p_values` are.
     """
-    ends = skewed_interval(values, weights, confidence)
+    ends = t_interval(values, weights, confidence, skewed=True)
     weak = shows_too_little(values, weights, low, high)
     ends[:, weak] = np.nan
     bounded = weak & np.isfinite(low) & np.isfinite(high)
@@ -255,11 +251,8 @@ def bounded_interval(
     Confidence Interval for the Mean of a Bounded Random Variable. arXiv 1905.06208, 2019, after
     N. Gaffke, 2005.
     """
-    ends = [
-        sign * _lower_end(sign * values, weights, confidence, sign * bound)
-        for sign, bound in ((1, low), (-1, high))
-    ]
-    return np.array(ends)
+    low_end = _lower_end(values, weights, confidence, low)
+    return np.array([low_end, -_lower_end(-values, weights, confidence, -high)])
 
 
 def bounded_tail(values: Array, weights: Array, at: Array, low: Array) -> Array:

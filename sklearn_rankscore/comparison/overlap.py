@@ -7,11 +7,11 @@ one of l, X_d the overlap at depth d, and A_d the agreement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from .._columns import as_numbers
 from .._typing import Array, QueryIds
@@ -19,8 +19,6 @@ from .._validation import check_choice, check_count, check_fraction
 from ..metrics.evaluate import check_systems
 from ..query_ids.lookup import check_same_order, index_ids
 from ..ranking import read_queries
-from ..ranking.plain import stable_order
-from ..ranking.ties import TieGroups
 from .query_scores import QueryScores
 from .segments import Segments, read_segments
 
@@ -129,11 +127,14 @@ def rank_overlap(
     check_same_order(**given, sample_weight=sample_weight)
     queries = read_queries(np.zeros(a.shape), a, groups=groups, sample_weight=sample_weight)
     values = np.empty((len(queries), 3))
-    for members in queries_of_equal_size(queries.sizes, BLOCK_DOCUMENTS):
-        rows = queries.grouping.rows_of(members)
-        first, second = (Places.of(s.ravel()[rows].astype(np.float64)) for s in (a, b))
-        rbo = rank_biased_overlap(first, second, p, ties, estimate)
-        values[members] = np.column_stack([rbo, *_overlaps(first, second, k)])
+    for size in np.unique(queries.sizes).tolist():
+        of_size = np.flatnonzero(queries.sizes == size)
+        step = max(1, BLOCK_DOCUMENTS // size)
+        for members in (of_size[start : start + step] for start in range(0, len(of_size), step)):
+            rows = queries.grouping.rows_of(members)
+            first, second = (Places.of(s.ravel()[rows].astype(np.float64)) for s in (a, b))
+            rbo = rank_biased_overlap(first, second, p, ties, estimate)
+            values[members] = np.column_stack([rbo, *_overlaps(first, second, k)])
     columns = None
     if segments is not None:
         columns = read_segments(segments, queries.ids, queries.grouping, given)
@@ -162,16 +163,6 @@ def _overlaps(a: Places, b: Places, k: int) -> tuple[Array, Array]:
     return np.where(is_empty, np.nan, within), np.where(is_empty, np.nan, 1 - overlap[:, 0])
 
 
-def queries_of_equal_size(sizes: Array, n_documents: int) -> Iterator[Array]:
-    """Queries of one size with up to `n_documents` documents, then others, the longest first."""
-    by_size = np.argsort(sizes, kind="stable")[::-1]
-    starts = np.flatnonzero(np.diff(sizes[by_size], prepend=-1))
-    for same in np.split(by_size, starts)[1:]:  # nothing is before the first start
-        step = max(1, n_documents // int(sizes[same[0]]))
-        for start in range(0, len(same), step):
-            yield same[start : start + step]
-
-
 class Places(NamedTuple):
     """Where each document of some rows is ranked; the arrays have shape (n_queries, n_documents).
 
@@ -190,15 +181,8 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, scores: Array) -> Places:
         """The places of documents with these scores, those of a query in one row."""
-        order = stable_order(scores)
-        ordered = np.take_along_axis(scores, order, axis=1)
-        n_ranks = scores.shape[1]
-        groups = TieGroups(ordered[:, 1:] == ordered[:, :-1], n_ranks)
-        start = np.arange(n_ranks) - groups.offset()
-        before, size = np.empty_like(order), np.empty_like(order)
-        np.put_along_axis(before, order, start, axis=1)
-        np.put_along_axis(size, order, groups.size(), axis=1)
-        return cls(before, before + size, scores > -np.inf)
+        least, most = (stats.rankdata(-scores, rule, axis=1) for rule in ("min", "max"))
+        return cls(least - 1, most, scores > -np.inf)
 
     @property
     def length(self) -> Array:
@@ -226,15 +210,11 @@ def expected_overlap(a: Places, b: Places) -> Array:
     middle = np.maximum(low, first_end)
     # constant, linear and quadratic terms that begin after each of three depths
     starts = [low, middle, high]
-    constant = [product * a.before * b.before, -product * a.before * b.before - ramp * later]
-    linear = [-product * (a.before + b.before), product * (a.before + b.before) + ramp]
-    terms = [
-        [*constant, ramp * later + both],
-        [*linear, -ramp],
-        [product, -product],
-    ]
-    c, d, e = (_sums_from(starts, values) for values in terms)
+    constant, linear = product * a.before * b.before, product * (a.before + b.before)
     depth = np.arange(1, a.before.shape[1] + 1)
+    c = _sums_from(starts, [constant, -constant - ramp * later, ramp * later + both])
+    d = _sums_from(starts, [-linear, linear + ramp, -ramp])
+    e = _sums_from(starts[:2], [product, -product])
     return np.asarray(c + depth * (d + depth * e))
 
 
@@ -246,32 +226,22 @@ def rank_biased_overlap(
     short, long = a.swapped(swap, b), b.swapped(swap, a)
     s, length = short.length[:, None], np.maximum(long.length, 1)[:, None]
     depth = np.arange(1, a.before.shape[1] + 1)
-    overlap = _certain_overlap(short, long) if ties == "w" else expected_overlap(short, long)
-    size = np.where(s > 0, _size(short, long, ties, depth > s), depth)
+    overlap_of = _certain_overlap if ties == "w" else expected_overlap
+    overlap, size = overlap_of(short, long), np.broadcast_to(depth, (len(s), len(depth)))
+    if ties != "a":
+        # beyond the shorter ranking, the set of its documents has the size of the depth
+        own = np.where(depth > s, depth, overlap_of(short, short))
+        other = overlap_of(long, long)
+        of_both = (own + other) / 2 if ties == "w" else np.sqrt(own * other)
+        size = np.where(s > 0, of_both, depth)
     at_s = _at(overlap / size, s)
+    unseen: Array | float = 0.0
     if estimate != "min":
         unseen = _unseen_overlap(short, long, overlap, ties, at_s if estimate == "ext" else None)
-        agreement = (overlap + np.where(depth > s, unseen, 0.0)) / size
-    else:
-        agreement = overlap / size
+    agreement = (overlap + np.where(depth > s, unseen, 0.0)) / size
     total = np.where(depth <= length, agreement * p**depth, 0.0).sum(axis=1, keepdims=True)
     total += _beyond(_at(overlap, length), s, length, p, estimate, at_s, depth)
     return np.asarray(np.where(s > 0, total * (1 - p) / p, np.nan)[:, 0])
-
-
-def _size(short: Places, long: Places, ties: RBOTies, is_beyond: Array) -> Array:
-    """What the overlap is divided by: the depth, or what ties make of the sizes of both sets.
-
-    Beyond the shorter ranking, the set of its documents has the size of the depth.
-    """
-    depth = np.broadcast_to(np.arange(1, is_beyond.shape[1] + 1), is_beyond.shape)
-    if ties == "a":
-        return depth
-    sizes = [
-        _certain_overlap(x, x) if ties == "w" else expected_overlap(x, x) for x in (short, long)
-    ]
-    sizes[0] = np.where(is_beyond, depth, sizes[0])
-    return np.asarray((sizes[0] + sizes[1]) / 2 if ties == "w" else np.sqrt(sizes[0] * sizes[1]))
 
 
 def _certain_overlap(a: Places, b: Places) -> Array:
@@ -331,7 +301,7 @@ def _sums_from(starts: list[Array], values: list[Array]) -> Array:
     slots = np.arange(n_rows)[:, None] * (width + 1)
     changes = sum(
         np.bincount((slots + start).ravel(), value.ravel(), n_rows * (width + 1))
-        for start, value in zip(starts, values, strict=False)
+        for start, value in zip(starts, values, strict=True)
     )
     return np.asarray(np.reshape(changes, (n_rows, width + 1))[:, :width].cumsum(axis=1))
 

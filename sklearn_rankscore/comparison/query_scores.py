@@ -76,6 +76,8 @@ class QueryScores(Tabular):
     clicks : mapping, default=None
         Sums over the clicks of each query by metric, which `query_scores` computes for metrics with
         propensities, for `propensity_summary`.
+    limits : mapping of str to tuple of float, default=None
+        Lowest and highest value that a metric can take, for those whose name does not tell.
 
     Raises
     ------
@@ -115,6 +117,7 @@ class QueryScores(Tabular):
     weights: NDArray[np.float64] | None
     segments: dict[str, Array] | None
     clicks: Mapping[str, ClickSums] | None
+    limits: Mapping[str, Limits | None]
 
     def __init__(
         self,
@@ -124,21 +127,28 @@ class QueryScores(Tabular):
         weights: ArrayLike | None = None,
         segments: Segments | None = None,
         clicks: Mapping[str, ClickSums] | None = None,
+        *,
+        limits: Mapping[str, Limits | None] | None = None,
     ) -> None:
-        fields = {
+        fields: dict[str, Any] = {
             "ids": as_id_array(ids),
             "values": np.asarray(values, dtype=np.float64),
             "metrics": read_names(metrics),
             "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
+            "clicks": clicks,
+            "limits": dict(limits or {}),
         }
         for name, field in fields.items():
             object.__setattr__(self, name, field)  # the dataclass is frozen
         check_query_values(self.ids, self.values, self.metrics, self.weights)
         if self.weights is not None and not self.weights.any():
             raise ValueError("weights must not all be 0; at least one must be positive.")
+        if unknown := self.limits.keys() - set(self.metrics):
+            raise ValueError(
+                f"limits are those of metrics; {sorted(unknown)[0]!r} is none of them."
+            )
         columns = None if segments is None else read_segments(segments, self.ids)
         object.__setattr__(self, "segments", columns)
-        object.__setattr__(self, "clicks", clicks)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -226,7 +236,8 @@ class QueryScores(Tabular):
         Notes
         -----
         A user-defined metric is assumed to have the range [0, 1] or, if not all of its values lie
-        within, [-1, 1]; it is unbounded if this does not hold either.
+        within, [-1, 1]; it is unbounded if this does not hold either. The parameter `limits` of
+        `QueryScores` states another range.
 
         References
         ----------
@@ -234,7 +245,7 @@ class QueryScores(Tabular):
         Variable. 2019. https://doi.org/10.48550/arXiv.1905.06208
         """
         estimate = interval_estimate(mean_interval, confidence, method, n_resamples, random_state)
-        ends = self.aggregate(estimate, (2,), *value_ranges(self.metrics, self.values))
+        ends = self.aggregate(estimate, (2,), *value_ranges(self, self.values))
         return self.by_metric([Interval(*pair) for pair in ends.T.tolist()])
 
     def by(
@@ -270,29 +281,24 @@ class QueryScores(Tabular):
         ValueError
             If there are no segments, or they do not correspond to the queries.
         """
-        columns = select_segments(segments, self.ids, self.segments)
-        options: Any = {
-            "confidence": confidence, "method": method, "n_resamples": n_resamples,
-            "random_state": draw_seed(random_state),
-        }  # fmt: skip
-        entries: list[SegmentScore] = []
-        for part in (p for column in bin_segments(columns) for p in segment_parts(self, column)):
+        columns = bin_segments(select_segments(segments, self.ids, self.segments))
+        seed, entries = draw_seed(random_state), []
+        for part in (part for column in columns for part in segment_parts(self, column)):
             scores = subset(self, part.rows)
-            means, intervals = scores.mean(), scores.interval(**options)
-            of_part = zip(
-                scores.included().sum(axis=0).tolist(), part.shares.tolist(), means.values(),
+            intervals = scores.interval(
+                confidence, method=method, n_resamples=n_resamples, random_state=seed
+            )
+            counts = scores.included().sum(axis=0)
+            of_metrics = zip(
+                self.metrics, counts.tolist(), part.shares.tolist(), scores.mean().values(),
                 intervals.values(), part.rest_p_values.tolist(), strict=True,
             )  # fmt: skip
-            entries += [
-                SegmentScore(metric, part.segment, *of)
-                for metric, of in zip(self.metrics, of_part, strict=True)
-            ]
+            entries += [SegmentScore(metric, part.segment, *of) for metric, *of in of_metrics]
         entries.sort(key=lambda entry: self.column(entry.metric))
         families = [(entry.metric, entry.segment.column) for entry in entries]
         adjusted = holm_by_family(np.array([entry.rest_p_value for entry in entries]), families)
-        with_adjusted = zip(entries, adjusted.tolist(), strict=True)
-        tested = tuple(replace(entry, rest_p_value=p) for entry, p in with_adjusted)
-        return SegmentScores(tested, confidence)
+        tested = zip(entries, adjusted.tolist(), strict=True)
+        return SegmentScores(tuple(replace(one, rest_p_value=p) for one, p in tested), confidence)
 
     def select(self, rows: Array | slice) -> Self:
         """Return the scores of some queries.
@@ -355,20 +361,18 @@ class QueryScores(Tabular):
         result = np.full((*shape, len(self.metrics)), np.nan)
         weights = np.ones(len(self)) if self.weights is None else scaled_weights(self.weights)
         # metrics that include the same queries share one call
-        included = self.included()
-        columns_of: dict[bytes, list[int]] = {}
+        included, columns_of = self.included(), dict[bytes, list[int]]()
         for column, packed in enumerate(np.packbits(included, axis=0).T):
             columns_of.setdefault(packed.tobytes(), []).append(column)
         for columns in columns_of.values():
             mask = included[:, columns[0]]
-            if mask.any():
-                values = (
-                    self.values if len(columns) == len(self.metrics) else self.values[:, columns]
-                )
-                # by columns, which is how statistics read them
-                values = np.asfortranarray(values if mask.all() else values[mask])
-                own = (argument[columns] for argument in by_metric)
-                result[..., columns] = statistic(values, weights[mask], *own)
+            if not mask.any():
+                continue
+            values = self.values if len(columns) == len(self.metrics) else self.values[:, columns]
+            # by columns, which is how statistics read them
+            values = np.asfortranarray(values if mask.all() else values[mask])
+            own = (argument[columns] for argument in by_metric)
+            result[..., columns] = statistic(values, weights[mask], *own)
         return result
 
     def included(self) -> NDArray[np.bool_]:
@@ -502,42 +506,24 @@ def check_query_values(
         )
 
 
-class LimitedName(str):
-    """The name of a metric with the limits of its values, which the name alone would not imply."""
-
-    limits: Limits | None
-
-    def __new__(cls, name: str, limits: Limits | None) -> LimitedName:
-        """A name that equals `name`."""
-        self = super().__new__(cls, name)
-        self.limits = limits
-        return self
-
-    def __reduce__(self) -> Any:
-        return LimitedName, (str(self), self.limits)
-
-
-def value_ranges(metrics: Sequence[str], values: Array) -> tuple[Array, Array]:
-    """The lowest and the highest value that each metric can take, infinite if that is not known.
-
-    The range of a metric that is not one of this package is taken to be [0, 1], or else [-1, 1], if
-    all its values lie within.
-    """
+def value_ranges(scores: QueryScores, values: Array) -> tuple[Array, Array]:
+    """The lowest and the highest value of each metric, infinite if that is not known."""
     defined = ~np.isnan(values)
     lowest = np.min(values, axis=0, initial=np.inf, where=defined)
     highest = np.max(values, axis=0, initial=-np.inf, where=defined)
-    ranges = [_range(*given) for given in zip(metrics, lowest, highest, strict=True)]
-    low, high = np.array(ranges).T
+    limits = [
+        scores.limits[metric] if metric in scores.limits else _limits(metric)
+        for metric in scores.metrics
+    ]
+    low, high = np.array(list(map(value_range, limits, lowest.tolist(), highest.tolist()))).T
     return low, high
 
 
-def metric_name(name: str, metric: Metric) -> str:
-    """The name under which the values of a metric are stored, from which its range is known."""
-    return name if metric.limits == _limits(name) else LimitedName(name, metric.limits)
+def value_range(limits: Limits | None, lowest: float, highest: float) -> Limits:
+    """The range of a metric with these limits, of which some values are known.
 
-
-def _range(metric: str, lowest: float, highest: float) -> Limits:
-    limits = _limits(metric)
+    That of a metric without is taken to be [0, 1], or else [-1, 1], if all values lie within.
+    """
     for low, high in COMMON_RANGES if limits is None else (limits,):
         if low - ROUNDING <= lowest and highest <= high + ROUNDING:
             return low, high
@@ -545,9 +531,7 @@ def _range(metric: str, lowest: float, highest: float) -> Limits:
 
 
 def _limits(name: str) -> Limits | None:
-    """The limits of a metric; None if its name is not that of one of this package."""
-    if isinstance(name, LimitedName):
-        return name.limits
+    """The limits of a metric by its name; None if it is not that of one of this package."""
     if not is_metric(name):  # the error of `resolve` looks for similar names, which takes long
         return None
     try:
@@ -716,14 +700,20 @@ def measure_per_query(
         values.per_query(metric.replace_undefined_by)
         for values, metric in zip(measured, metrics.values(), strict=True)
     ]
-    names = [metric_name(name, metric) for name, metric in metrics.items()]
     clicks = {
         name: _click_sums(queries, metric, data)
-        for name, metric in zip(names, metrics.values(), strict=True)
+        for name, metric in metrics.items()
         if metric.propensity is not None
     }
-    values = np.column_stack(columns)
-    return QueryScores(queries.ids, values, names, queries.weights, None, clicks or None)
+    values, limits = np.column_stack(columns), limits_of(metrics)
+    return QueryScores(
+        queries.ids, values, metrics, queries.weights, None, clicks or None, limits=limits
+    )
+
+
+def limits_of(metrics: Mapping[str, Metric]) -> dict[str, Limits | None]:
+    """The limits of each metric, which may have another name."""
+    return {name: metric.limits for name, metric in metrics.items()}
 
 
 def _click_sums(queries: Queries, metric: Metric, data: Sequence[Any]) -> ClickSums:

@@ -5,14 +5,14 @@ A. N. Angelopoulos, J. C. Duchi, T. Zrnic. PPI++: Efficient Prediction-Powered I
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy import stats
 
-from .._table import Number, Table, html_of_fields
+from .._table import Number, Table
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction
 from ..query_ids.read import as_keys
@@ -27,7 +27,7 @@ from .intervals import (
     standard_error,
 )
 from .query_scores import QueryScores
-from .tabular import Tabular
+from .tabular import Record, Records
 
 RectifyMethod: TypeAlias = Literal["normal", "t"]
 Systems: TypeAlias = Mapping[str, QueryScores]
@@ -35,7 +35,7 @@ Scores: TypeAlias = QueryScores | Systems
 
 
 @dataclass(frozen=True)
-class RectifiedMean:
+class RectifiedMean(Record):
     """Mean of one metric, or difference of two systems, estimated from human and machine labels.
 
     Parameters
@@ -77,12 +77,9 @@ class RectifiedMean:
     machine_queries: int
     effective_queries: float
 
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 @dataclass(frozen=True, repr=False)
-class RectifiedScores(Tabular):
+class RectifiedScores(Records[RectifiedMean]):
     """What `rectify` returns: one `RectifiedMean` per metric and system, and their differences.
 
     Iteration yields them. ``rectified["ndcg@10"]`` selects one of a single system,
@@ -105,27 +102,14 @@ class RectifiedScores(Tabular):
     means: tuple[RectifiedMean, ...]
     confidence: float
 
-    def __iter__(self) -> Iterator[RectifiedMean]:
-        return iter(self.means)
+    _kind = "mean"
 
-    def __len__(self) -> int:
-        return len(self.means)
+    @property
+    def _records(self) -> tuple[RectifiedMean, ...]:
+        return self.means
 
-    def __getitem__(self, key: str | tuple[str, ...]) -> RectifiedMean:
-        wanted = (key,) if isinstance(key, str) else tuple(key)
-        wanted += ("",) * (3 - len(wanted))
-        keys: list[tuple[str, ...]] = [(m.metric, m.system, m.versus) for m in self]
-        if wanted in keys:
-            return self.means[keys.index(wanted)]
-        known = ", ".join(repr(tuple(filter(None, k))) for k in keys)
-        raise KeyError(f"no mean {key!r}; there are {known}.")
-
-    def _columns(self) -> dict[str, Any]:
-        rows = [{**vars(m), "low": m.interval.low, "high": m.interval.high} for m in self]
-        names = list(RectifiedMean.__dataclass_fields__)
-        place = names.index("interval")
-        names[place : place + 1] = ["low", "high"]
-        return {name: [row[name] for row in rows] for name in names}
+    def _key(self, record: RectifiedMean) -> tuple[Any, ...]:
+        return tuple(filter(None, (record.metric, record.system, record.versus)))
 
     def _table(self) -> Table:
         header = ("", "", "human", "machine", "rectified", f"{self.confidence * 100:g} % interval",

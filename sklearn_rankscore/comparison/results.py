@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from .._table import Number, PValue, Table, html_of_fields, number_text
+from .._table import Number, PValue, Table, number_text
 from .._typing import IntervalMethod, SignificanceTest
-from .._validation import check_count, check_number, examples
+from .._validation import check_count, check_number
 from ..metrics.segment import ALL_QUERIES, Segment
 from .intervals import TOLERANCE, Interval
 from .segments import no_test_note
 from .significance import detectable_effect, queries_for_power, significance_level
-from .tabular import Columns, Tabular
+from .tabular import Columns, Record, Records, Tabular
 
 Correction: TypeAlias = Literal["holm", "tukey"] | None
 Pairs: TypeAlias = Literal["baseline", "all"]
@@ -33,7 +33,7 @@ TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too l
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Record):
     """Difference between a model and the baseline in the mean of one metric.
 
     Parameters
@@ -105,9 +105,6 @@ class Difference:
     losses: int
     verdict: Verdict | None = None
 
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 def agreed_sign(difference: Difference) -> int:
     """The sign of a difference if the test speaks for the same model, 0 otherwise."""
@@ -116,7 +113,7 @@ def agreed_sign(difference: Difference) -> int:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Tabular):
+class Comparison(Records[Difference]):
     """What `compare` returns: one `Difference` for each metric and model.
 
     Iteration yields the differences; ``comparison["ndcg@10", "tuned"]`` selects one, and
@@ -160,19 +157,11 @@ class Comparison(Tabular):
     method: IntervalMethod = "auto"
     family: Family = "metric"
 
-    def __iter__(self) -> Iterator[Difference]:
-        return iter(self.differences)
+    _kind = "comparison"
 
-    def __len__(self) -> int:
-        return len(self.differences)
-
-    def __getitem__(self, key: str | tuple[Any, ...]) -> Difference:
-        keys = [self._key(difference) for difference in self.differences]
-        parts = key if isinstance(key, tuple) else (key,)
-        key = tuple(tuple(part) if isinstance(part, list) else part for part in parts)
-        if key in keys:
-            return self.differences[keys.index(key)]
-        raise KeyError(f"no comparison {key!r}; the comparisons are {examples(keys, 10)}.")
+    @property
+    def _records(self) -> tuple[Difference, ...]:
+        return self.differences
 
     def queries_needed(
         self, difference: float | None = None, power: float = 0.8
@@ -264,15 +253,14 @@ class Comparison(Tabular):
             Means over all queries; significance is determined by the adjusted p-values at the level
             ``1 - confidence``.
         """
-        level = significance_level(self.confidence)
-        better: dict[tuple[str, str], tuple[str, ...]] = {}
+        level, order = significance_level(self.confidence), list(self.means)
+        worse: dict[tuple[str, str], list[str]] = {}
         for d in self:
             is_significant = d.adjusted_p_value <= level
             if is_significant and agreed_sign(d) and d.segment == ALL_QUERIES:
                 pair = (d.model, d.baseline) if d.difference > 0 else (d.baseline, d.model)
-                better[pair[0], d.metric] = (*better.get((pair[0], d.metric), ()), pair[1])
-        order = list(self.means)
-        ordered = {key: tuple(sorted(names, key=order.index)) for key, names in better.items()}
+                worse.setdefault((pair[0], d.metric), []).append(pair[1])
+        ordered = {key: tuple(sorted(names, key=order.index)) for key, names in worse.items()}
         family = self.family_note(with_segments=False)
         caption = f"{self._test_name} at the level of {level:.3g}{family and ', '}{family}"
         if self.baseline is not None and len(order) > 2:
@@ -303,27 +291,18 @@ class Comparison(Tabular):
         segments = "; those of segments, for the segments of a column" if with_segments else ""
         return f"adjusted by holm for {pairs}, {each}{segments}"
 
-    def _key(self, difference: Difference) -> tuple[Any, ...]:
-        """What selects a difference: metric and model, then the segment."""
-        key: tuple[Any, ...] = (difference.metric, difference.model)
-        key = key if self.baseline is not None else (*key, difference.baseline)
-        segment = tuple(difference.segment)
-        return key if segment == ALL_QUERIES else (*key, segment)
+    def _key(self, record: Difference) -> tuple[Any, ...]:
+        """Metric and model, then the baseline unless it is the same for all, and the segment."""
+        key = (
+            record.metric,
+            record.model,
+            *([] if self.baseline is not None else [record.baseline]),
+        )
+        return key if record.segment == ALL_QUERIES else (*key, tuple(record.segment))
 
     def _columns(self) -> dict[str, Any]:
-        rows = [
-            {
-                **vars(d),
-                **d.interval._asdict(),
-                "segment": d.segment.column,
-                "value": d.segment.value,
-            }
-            for d in self.differences
-        ]
-        names = list(Difference.__dataclass_fields__)
-        names.insert(names.index("segment") + 1, "value")
-        names[names.index("interval") : names.index("interval") + 1] = ["low", "high"]
-        return {name: [row[name] for row in rows] for name in names}
+        columns = super()._columns()
+        return {"segment" if name == "column" else name: of for name, of in columns.items()}
 
     def _table(self) -> Table:
         p = "p" if self.correction is None else f"p ({self.correction})"
@@ -442,17 +421,14 @@ class SystemTable(Tabular):
             columns[f"{metric} better than"] = [self._mark(s, metric) for s in self.means]
         return columns
 
-    def _table(self) -> Table:
-        return self._rounded(self.digits)
-
     def _shown(self, columns: Columns, digits: int | None) -> Table:
         digits = self.digits if digits is None else check_count("digits", digits, 0)
-        return self._rounded(digits).narrowed(columns)
+        return replace(self, digits=digits)._table().narrowed(columns)
 
-    def _rounded(self, digits: int) -> Table:
+    def _table(self) -> Table:
         metrics = list(next(iter(self.means.values())))
         # the best of the rounded numbers, so that equal ones are both bold
-        spec, letters = f".{digits}f", self._letters()
+        spec, letters = f".{self.digits}f", self._letters()
         shown = {m: [number_text(of[m], spec) for of in self.means.values()] for m in metrics}
         defined = {m: [n for n in numbers if n != "nan"] for m, numbers in shown.items()}
         best = {m: max(numbers, key=float, default="") for m, numbers in defined.items()}

@@ -16,7 +16,7 @@ from ..metrics.evaluate import Metrics, by_system
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..ranking import read_queries
 from .intervals import Interval
-from .query_scores import QueryScores, metric_name, resolve_per_query
+from .query_scores import QueryScores, limits_of, resolve_per_query
 from .tabular import Tabular
 
 
@@ -185,13 +185,14 @@ def score_bounds(
         queries = read_queries(y_true, scores, groups=groups, sample_weight=sample_weight)
         label = default_max_label(queries) if highest is None else highest
         columns = [metric_bounds(queries, metric, label) for metric in resolved.values()]
-        names = [metric_name(name, metric) for name, metric in resolved.items()]
-        return ScoreBounds(
-            *(
-                QueryScores(queries.ids, np.column_stack(values), names, queries.weights)
-                for values in zip(*columns, strict=True)
+        limits = limits_of(resolved)
+        lower, upper = (
+            QueryScores(
+                queries.ids, np.column_stack(ends), resolved, queries.weights, limits=limits
             )
+            for ends in zip(*columns, strict=True)
         )
+        return ScoreBounds(lower, upper)
 
     if isinstance(y_score, Mapping):
         return by_system(compute, y_true, y_score, groups, sample_weight)

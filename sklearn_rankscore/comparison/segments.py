@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._table import Number, PValue, Table, html_of_fields
+from .._table import Number, PValue, Table
 from .._typing import Array
 from .._validation import examples
 from ..metrics.segment import (
@@ -26,10 +26,10 @@ from ..metrics.segment import (
 )
 from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
-from ..query_ids.read import as_key, as_keys, as_objects, of_python
+from ..query_ids.read import as_key, as_keys, as_objects, factorize, of_python
 from ..ranking.aggregate import scaled_weights
 from .intervals import Interval, has_few_distinct
-from .tabular import Tabular
+from .tabular import Record, Records
 
 # of query_scores.py, which builds on this file
 QueryScores: TypeAlias = Any
@@ -62,87 +62,94 @@ def read_segments(
     each value belongs to, and is no segment itself.
     """
     if isinstance(segments, str | Real):
-        raise TypeError(f"segments must be values of queries, or of documents; got {segments!r}.")
+        raise TypeError(
+            "segments must be values of queries or of documents, or names of segments of the "
+            f"scores; got {segments!r}."
+        )
+    columns = _by_name(segments, ids)
+    if not columns:
+        raise ValueError("segments must hold at least one column; got none.")
+    key = _key_among(columns, ids, grouping) if len(columns) > 1 else None
+    read = {
+        name: _per_query(name, column, key, ids, grouping, rows or {})
+        for name, column in columns.items()
+    }
+    return {name: of for name, of in read.items() if as_keys(of) != as_keys(ids)} or read
+
+
+def _by_name(segments: Any, ids: Array) -> dict[str, Any]:
     if hasattr(segments, "columns"):
         # the columns of a PyArrow table are arrays, and its names are apart
         is_arrow = hasattr(segments, "to_pylist")
         names = segments.schema.names if is_arrow else segments.columns
-        columns = {str(name): segments[name] for name in names}
-    elif isinstance(segments, Mapping):
-        by_id = _is_by_id(segments, ids)
-        columns = {"segment": _from_mapping(segments, ids)} if by_id else dict(segments)
-    else:
-        columns = {str(getattr(segments, "name", None) or "segment"): segments}
-    if not columns:
-        raise ValueError("segments must hold at least one column; got none.")
-    position = _positions_by_key(columns, ids, grouping) if len(columns) > 1 else None
-    read = {
-        name: _per_query(name, column, ids, grouping, rows or {})
-        if position is None or isinstance(column, Mapping)
-        else _values(column)[position]
-        for name, column in columns.items()
-    }
-    others = {name: values for name, values in read.items() if as_keys(values) != as_keys(ids)}
-    return others or read
+        return {str(name): segments[name] for name in names}
+    if isinstance(segments, Mapping):
+        are_columns = all(
+            hasattr(v, "__len__") and not isinstance(v, str) for v in segments.values()
+        )
+        if are_columns and set(as_keys(ids)).isdisjoint(map(as_key, segments)):
+            return dict(segments)
+        return {"segment": segments}
+    return {str(getattr(segments, "name", None) or "segment"): segments}
 
 
-def _is_by_id(segments: Mapping[Any, Any], ids: Array) -> bool:
-    """Whether a mapping has the value of each query by its id, and not columns by name."""
-    by_name = all(hasattr(v, "__len__") and not isinstance(v, str) for v in segments.values())
-    return not by_name or not set(as_keys(ids)).isdisjoint(map(as_key, segments))
-
-
-def _positions_by_key(
+def _key_among(
     columns: Mapping[str, Any], ids: Array, grouping: Grouping | None
-) -> list[int] | None:
-    """The position of each query in a column that holds every query id once, if there is one."""
-    orders: dict[str, list[int]] = {}
+) -> list[Any] | None:
+    """The values of a column that holds every query id once, if there is one."""
+    keys: dict[tuple[int, ...], tuple[str, list[Any]]] = {}
+    queries = of_python(ids)
     for name, column in columns.items():
         values = [] if isinstance(column, Mapping) else as_keys(_values(column))
         # values of documents are no key, even if those of some column are all distinct
-        if _are_of_rows_alone(values, ids, grouping):
+        if grouping is not None and len(values) == grouping.n_rows != len(ids):
             continue
-        if all(isinstance(value, Hashable) for value in values) and _holds(values, ids):
-            position = {query: row for row, query in enumerate(values)}
-            orders[name] = [position[query] for query in as_keys(ids)]
-        _refuse_text_of_ids(name, values, ids)
-    if len(set(map(tuple, orders.values()))) > 1:
+        if (order := _positions(values, ids)) is not None:
+            keys[tuple(order)] = name, values
+        are_text = [{isinstance(value, str) for value in of} for of in (values, queries)]
+        if are_text[0].isdisjoint(are_text[1]) and {*map(str, queries)} <= {*map(str, values)}:
+            raise TypeError(
+                f"the column {name!r} of segments holds the query ids in another type: "
+                f"{values[0]!r}, where a query id is {queries[0]!r}. Convert one of them."
+            )
+    if len(keys) > 1:
+        names = ", ".join(repr(name) for name, _ in keys.values())
         raise ValueError(
-            f"each of the columns {', '.join(map(repr, orders))} of segments holds the query ids, "
-            "in different orders. Make the right one the index, or pass a dict by query id."
+            f"each of the columns {names} of segments holds the query ids, in different orders. "
+            "Make the right one the index, or pass a dict by query id."
         )
-    return next(iter(orders.values()), None)
+    return next((values for _, values in keys.values()), None)
 
 
-def _refuse_text_of_ids(name: str, values: Sequence[Any], ids: Array) -> None:
-    """Refuse a column with the query ids as text if they are numbers, or the converse."""
-    queries = of_python(ids)
-    are_text = [{isinstance(value, str) for value in of} for of in (values, queries)]
-    if are_text[0].isdisjoint(are_text[1]) and {*map(str, queries)} <= {*map(str, values)}:
-        raise TypeError(
-            f"the column {name!r} of segments holds the query ids in another type: {values[0]!r}, "
-            f"where a query id is {queries[0]!r}. Convert one of them, for example by astype(str)."
-        )
+def _positions(keys: Sequence[Any], ids: Array) -> list[int] | None:
+    """The position of each query among keys that hold every id, each once; None for others."""
+    if not all(isinstance(key, Hashable) for key in keys):
+        return None
+    position = {key: row for row, key in enumerate(keys)}
+    queries = as_keys(ids)
+    is_key = len(position) == len(keys) and position.keys() >= set(queries)
+    return [position[query] for query in queries] if is_key else None
 
 
 def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
     """Segments by the names of index levels of the data; anything else unchanged."""
     names = [segments] if isinstance(segments, str) else segments
-    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+    if not _are_names(names):
         return segments
-    levels = {name: _first_level(name, data) for name in names}
-    absent = [name for name, level in levels.items() if level is None]
-    if absent and isinstance(segments, str):
+    of_names = ((index_level(one, name) for one in data) for name in names)
+    levels = [next((level for level in of if level is not None), None) for of in of_names]
+    if all(level is not None for level in levels):
+        return dict(zip(names, levels, strict=True))
+    if isinstance(segments, str):
         raise ValueError(
             f"{option}={segments!r} names no index level of y_true, y_score or groups. Pass the "
             f"column itself, such as {option}=X[{segments!r}]."
         )
-    return segments if absent else levels
+    return segments
 
 
-def _first_level(name: str, data: tuple[Any, ...]) -> Any:
-    levels = (index_level(one, name) for one in data)
-    return next((level for level in levels if level is not None), None)
+def _are_names(names: Any) -> bool:
+    return isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
 
 
 def select_segments(
@@ -151,73 +158,69 @@ def select_segments(
     """Columns that are given, or of the stored ones those that are named."""
     stored = stored or {}
     names = [segments] if isinstance(segments, str) else segments
-    if names is None:
-        names = list(stored)
-    if isinstance(segments, Real):
-        known = f" of {', '.join(map(repr, stored))}" if stored else ""
-        raise TypeError(
-            f"segments are selected by their names{known}, or given by their values; got "
-            f"{segments!r}."
-        )
-    listed = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    names = list(stored) if segments is None else names
+    are_names = _are_names(names)
+    if are_names and names and set(names) <= set(stored):
+        return {name: stored[name] for name in names}
     # a list of strings has the values of queries, or names of columns
-    is_values = segments is not None and not isinstance(segments, str) and len(segments) == len(ids)
-    if not listed or (is_values and not set(names) <= set(stored)):
+    if not are_names or (not isinstance(segments, str | None) and len(names) == len(ids)):
         return read_segments(segments, ids)
-    if not names or not set(names) <= set(stored):
-        named = "" if segments is None else f" {segments!r}"
-        known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
-        raise ValueError(
-            f"the scores have no segments{named}{known}. Pass segments= to query_scores, or a "
-            "Series or dict of one value for each query id."
-        )
-    return {name: stored[name] for name in names}
-
-
-def _from_mapping(segments: Mapping[Any, Any], ids: Array) -> list[Any]:
-    by_key = {as_key(query): value for query, value in segments.items()}
-    keys = as_keys(ids)
-    missing = [query for query, key in zip(of_python(ids), keys, strict=True) if key not in by_key]
-    if missing:
-        raise ValueError(
-            f"segments must have a value for each query id; {len(missing)} of {len(ids)} are "
-            f"missing ({examples(missing)}); the first key is {next(iter(segments), None)!r}."
-        )
-    return [by_key[key] for key in keys]
-
-
-def _per_query(
-    name: str, column: Any, ids: Array, grouping: Grouping | None, rows: Mapping[str, Any]
-) -> Array:
-    if isinstance(column, Mapping):
-        column = _from_mapping(column, ids)
-    values = _values(column)
-    index = _index_of(column)
-    # a column of values of documents may have any index
-    if index is not None and not _are_of_rows_alone(values, ids, grouping) and _holds(index, ids):
-        position = {query: row for row, query in enumerate(index)}
-        return np.asarray(values[[position[query] for query in as_keys(ids)]])
-    if values.ndim == 1 and grouping is not None and len(values) == grouping.n_rows:
-        label = "segments" if name == "segment" else f"segments[{name!r}]"
-        check_same_order(**rows, **{label: column})
-        return constant_within(name, values, grouping)
-    if values.ndim == 1 and len(values) == len(ids):
-        if index is not None:
-            raise _wrong_index_error(name, index, ids)
-        _refuse_numbers_in_another_order(name, column, ids)
-        return values
-    of_rows, hint = "", " Values of documents are passed to query_scores(segments=)."
-    if grouping is not None:
-        of_rows, hint = f" or one per document ({grouping.n_rows})", ""
+    named = "" if segments is None else f" {segments!r}"
+    known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
     raise ValueError(
-        f"segments must hold one value per query ({len(ids)}){of_rows}, several such columns by "
-        f"name, or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
+        f"the scores have no segments{named}{known}. Pass segments= to query_scores, or a Series "
+        "or dict of one value for each query id."
     )
 
 
-def _are_of_rows_alone(values: Any, ids: Array, grouping: Grouping | None) -> bool:
-    """Whether a column has as many values as there are documents, and not as there are queries."""
-    return grouping is not None and len(values) == grouping.n_rows != len(ids)
+def _per_query(
+    name: str,
+    column: Any,
+    key: list[Any] | None,
+    ids: Array,
+    grouping: Grouping | None,
+    rows: Mapping[str, Any],
+) -> Array:
+    """One column by its keys: those of a mapping, a key of all columns, or the index."""
+    by_id = isinstance(column, Mapping)
+    values = _values(list(column.values()) if by_id else column)
+    keys = as_keys(list(column)) if by_id else _index_of(column) if key is None else key
+    n_rows = -1 if grouping is None or by_id else grouping.n_rows
+    is_of_rows, is_of_queries = (values.shape == (n,) for n in (n_rows, len(ids)))
+    # a column of values of documents may have any index
+    if keys is not None and (is_of_queries or not is_of_rows):
+        order = _positions(keys, ids)
+        if order is not None:
+            return np.asarray(values[order])
+    if grouping is not None and is_of_rows:
+        label = "segments" if name == "segment" else f"segments[{name!r}]"
+        check_same_order(**rows, **{label: column})
+        return constant_within(name, values, grouping)
+    if by_id or (is_of_queries and keys is not None):
+        known = set(keys or [])
+        missing = [query for query in as_keys(ids) if query not in known]
+        hint = " Pass to_numpy() if the values are in the order of the sorted ids, `scores.ids`."
+        raise ValueError(
+            f"segments by query id must have a value for each of them, once; in {name!r} "
+            f"{len(missing)} of {len(ids)} are missing ({examples(missing)}); the first key is "
+            f"{keys[0] if keys else None!r}.{'' if by_id else hint}"
+        )
+    if not is_of_queries:
+        of_rows = "" if grouping is None else f" or one per document ({grouping.n_rows})"
+        hint = "" if of_rows else " Values of documents are passed to query_scores(segments=)."
+        raise ValueError(
+            f"segments must hold one value per query ({len(ids)}){of_rows}, several such columns "
+            f"by name, or a mapping from query ids to values; {name!r} has shape {values.shape}."
+            f"{hint}"
+        )
+    numbers = list(range(len(ids)))
+    if hasattr(column, "iloc") and _positions(numbers, ids) not in (None, numbers):
+        raise ValueError(
+            f"the index of {name!r} may hold the query ids or merely count the values, because the "
+            "ids are the same numbers in another order. Pass a dict by query id, or to_numpy() if "
+            "the values are in the order of the query ids."
+        )
+    return values
 
 
 def _values(column: Any) -> Array:
@@ -229,11 +232,6 @@ def _values(column: Any) -> Array:
     return values
 
 
-def _holds(index: Sequence[Hashable], ids: Array) -> bool:
-    """Whether an index has each id, once."""
-    return set(as_keys(ids)) <= set(index) and len(set(index)) == len(index)
-
-
 def _index_of(column: Any) -> list[Hashable] | None:
     """The index of a pandas column, unless it merely counts the values."""
     if not hasattr(column, "iloc"):
@@ -241,28 +239,6 @@ def _index_of(column: Any) -> list[Hashable] | None:
     index = column.index
     counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
     return None if counts and index.name is None else as_keys(index.to_numpy())
-
-
-def _refuse_numbers_in_another_order(name: str, column: Any, ids: Array) -> None:
-    """Refuse the index 0, 1, … if these are the query ids as well, in another order."""
-    numbers = list(range(len(ids)))
-    if hasattr(column, "iloc") and of_python(ids) != numbers and _holds(numbers, ids):
-        raise ValueError(
-            f"the index of {name!r} may hold the query ids or merely count the values, because the "
-            "ids are the same numbers in another order. Pass a dict by query id, or to_numpy() if "
-            "the values are in the order of the query ids."
-        )
-
-
-def _wrong_index_error(name: str, index: list[Hashable], ids: Array) -> ValueError:
-    known = set(as_keys(ids))
-    unknown = [label for label in index if label not in known]
-    problem = f"{unknown[0]!r}, which is no query id" if unknown else "some query ids twice"
-    return ValueError(
-        f"the index of segments must hold the query ids, each once; that of {name!r} holds "
-        f"{problem}. Make the query ids its index, as by set_index; only values in the order of "
-        "the sorted ids, `scores.ids`, can do without, as to_numpy() gives them."
-    )
 
 
 @dataclass(frozen=True)
@@ -289,13 +265,8 @@ def _column(name: str, values: Array) -> SegmentColumn:
     if present.dtype.kind in "iuf" and len(np.unique(present)) > MOST_CATEGORIES:
         names, codes[~missing] = _quantile_bins(present)
     else:
-        distinct: dict[Hashable, None] = dict.fromkeys(present.tolist())
-        try:
-            names = sorted(distinct)  # type: ignore[type-var]
-        except TypeError:
-            names = list(distinct)
-        position = {value: code for code, value in enumerate(names)}
-        codes[~missing] = [position[value] for value in present.tolist()]
+        distinct, codes[~missing] = factorize(present, name)
+        names = distinct.tolist()
     if missing.any():
         codes[missing], names = len(names), [*names, MISSING]
     return SegmentColumn(name, names, codes)
@@ -328,7 +299,7 @@ def _distinct_texts(edges: Array) -> list[str]:
 
 
 @dataclass(frozen=True)
-class SegmentScore:
+class SegmentScore(Record):
     """Mean of one metric over the queries of one segment.
 
     Parameters
@@ -360,12 +331,9 @@ class SegmentScore:
     interval: Interval
     rest_p_value: float
 
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
-
 
 @dataclass(frozen=True, repr=False)
-class SegmentScores(Tabular):
+class SegmentScores(Records[SegmentScore]):
     """What `QueryScores.by` returns: one `SegmentScore` for each metric and segment.
 
     Iteration yields them; ``by["ndcg@10", ("device", "phone")]`` selects one.
@@ -386,22 +354,14 @@ class SegmentScores(Tabular):
     scores: tuple[SegmentScore, ...]
     confidence: float
 
-    def __iter__(self) -> Iterator[SegmentScore]:
-        return iter(self.scores)
+    _kind = "segment"
 
-    def __len__(self) -> int:
-        return len(self.scores)
+    @property
+    def _records(self) -> tuple[SegmentScore, ...]:
+        return self.scores
 
-    def __getitem__(self, key: tuple[str, tuple[Any, Any]]) -> SegmentScore:
-        keys = [(score.metric, tuple(score.segment)) for score in self.scores]
-        if key in keys:
-            return self.scores[keys.index(key)]
-        raise KeyError(f"no segment {key!r}; the segments are {examples(keys, 10)}.")
-
-    def _columns(self) -> dict[str, Any]:
-        rows = [{**vars(s), **s.segment._asdict(), **s.interval._asdict()} for s in self.scores]
-        names = ["metric", "column", "value", "queries", "share", "mean", "low", "high"]
-        return {name: [row[name] for row in rows] for name in [*names, "rest_p_value"]}
+    def _key(self, record: SegmentScore) -> tuple[Any, ...]:
+        return record.metric, tuple(record.segment)
 
     def _table(self) -> Table:
         interval = f"{self.confidence * 100:g} % interval"

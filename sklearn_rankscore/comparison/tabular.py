@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    overload,
+)
 
 import numpy as np
 
-from .._table import Table
+from .._table import Table, html_of_fields
 from .._typing import DataFrameLibrary
-from .._validation import check_choice, check_count, installed
+from .._validation import check_choice, check_count, examples, installed
 from ..query_ids.read import of_python
 
 if TYPE_CHECKING:
@@ -20,6 +31,8 @@ if TYPE_CHECKING:
 
 # of the printed table, by name
 Columns: TypeAlias = str | Iterable[str] | None
+
+R = TypeVar("R", bound="Record")
 
 UNITS_OF_POLARS = ("M8[D]", *(f"{kind}8[{unit}]" for kind in "mM" for unit in ("ms", "us", "ns")))
 
@@ -156,3 +169,51 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         return self._table().html()
+
+
+class Record:
+    """One row of `Records`, a dataclass."""
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
+
+
+class Records(Tabular, Generic[R]):
+    """Results of one record for each row, which a key selects; iteration yields them."""
+
+    # what errors call a record
+    _kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def _records(self) -> tuple[R, ...]: ...
+
+    @abstractmethod
+    def _key(self, record: R) -> tuple[Any, ...]:
+        """What selects a record."""
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, key: Any) -> R:
+        parts = key if isinstance(key, tuple) else (key,)
+        wanted = tuple(tuple(part) if isinstance(part, list) else part for part in parts)
+        keys = [self._key(record) for record in self]
+        if wanted in keys:
+            return self._records[keys.index(wanted)]
+        kind = self._kind
+        raise KeyError(f"no {kind} {wanted!r}; the {kind}s are {examples(keys, 10)}.")
+
+    def _columns(self) -> dict[str, Any]:
+        """One for each field of the records, and for each part of an interval or a segment."""
+        columns: dict[str, list[Any]] = {}
+        for record in self:
+            for name in (field.name for field in fields(record)):  # type: ignore[arg-type]
+                value = getattr(record, name)
+                parts = value._asdict() if hasattr(value, "_asdict") else {name: value}
+                for part, of in parts.items():
+                    columns.setdefault(part, []).append(of)
+        return columns

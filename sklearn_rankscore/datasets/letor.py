@@ -6,7 +6,6 @@ and its time grows with the square of the number of lines.
 
 from __future__ import annotations
 
-import math
 import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from sklearn.utils import Bunch
 from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array
 from .._validation import check_choice, check_count, check_flag, installed
-from ..io.text import damage_named, open_file
+from ..io.text import opened
 
 PathLike: TypeAlias = str | os.PathLike[str]
 RepeatedFeatures: TypeAlias = Literal["error", "first", "last"]
@@ -51,7 +50,7 @@ def load_letor(
     XGBoost: one document per line, ``label qid:ID feature:value feature:value ... # comment``. If
     the lines have no ``qid:``, the query sizes are read from the file beside it that LightGBM
     (``path.query``) or XGBoost (``path.group``) would read. Queries are then numbered consecutively
-    over all files, from 0 or, if some files have integer IDs, from the largest of these plus 1.
+    over all files, from 0.
 
     Parameters
     ----------
@@ -126,17 +125,15 @@ def load_letor(
         raise ValueError("path must be a file, or a list of at least one; got none.")
     ids = _ids_of_files(paths)
     # sparse matrices have few types
-    exact = np.dtype(dtype).type if np.dtype(dtype) in (np.float32, np.float64) else np.float64
+    exact: Any = np.dtype(dtype).type if np.dtype(dtype) in ("f4", "f8") else np.float64
     parts = _load(paths, exact, repeated_features)
-    matrices, labels = parts[::2], parts[1::2]
-    has_zero = any(X.indices.size and X.indices.min() == 0 for X in matrices)
+    has_zero = any(X.indices.size and X.indices.min() == 0 for X in parts[::2])
     if has_zero and not zero_based:
         raise ValueError("A feature has the number 0, but zero_based=False.")
     first = int(not (has_zero or zero_based is True))
     results: list[Any] = []
-    for sparse, y, groups in zip(matrices, labels, ids, strict=True):
-        _check_type(sparse.data, dtype)
-        X = _dense(sparse[:, first:], n_features).astype(dtype, copy=False)
+    for sparse, y, groups in zip(parts[::2], parts[1::2], ids, strict=True):
+        X = _dense(sparse[:, first:], n_features, np.dtype(dtype))
         are_whole = (np.abs(y) < LARGEST_EXACT_INTEGER) & (y == np.rint(y))
         y = y.astype(np.int64) if are_whole.all() else y
         names = [f"feature_{first + column}" for column in range(X.shape[1])]
@@ -249,81 +246,69 @@ def _with_index(X: Array, y: Array, groups: Array, feature_names: list[str]) -> 
 
 
 def _ids_of_files(paths: list[Path]) -> list[Array]:
-    """The query ids of each file; queries of files of sizes get numbers that no other one has."""
-    files = [_query_ids(path) for path in paths]
-    integers = [ids if numbered else _as_integers(ids) for ids, numbered in files]
-    if all(ids is not None for ids in integers):  # so that a query of two files has one id
-        files = [(ids, numbered) for ids, (_, numbered) in zip(integers, files, strict=True)]
-    given = [ids.max() for ids, numbered in files if not numbered and ids.dtype.kind == "i"]
-    start = max([-1, *map(int, given)]) + 1
-    result = []
-    for ids, numbered in files:
-        result.append(ids + start if numbered else ids)
-        start = int(result[-1].max()) + 1 if numbered else start
-    return result
-
-
-def _as_integers(text: Array) -> Any:
-    """Ids as integers if this keeps all of them apart and their text unchanged, else None."""
-    try:
-        integers = text.astype(np.int64)
-    except (ValueError, OverflowError):
-        return None
-    return integers if (integers.astype(str) == text).all() else None
-
-
-def _query_ids(path: Path) -> tuple[Any, bool]:
-    """The query id of each line, and whether they are numbers given to a file of query sizes."""
-    numbers, fields = [], []
-    for number, line in _numbered_lines(path, fields=2):
-        numbers.append(number)
-        fields.append(line[1] if len(line) > 1 else b"")
-    if not fields:
-        raise ValueError(f"{path} is empty: it has no line of a document.")
-    from_sizes = _ids_of_sizes(path, len(fields))
-    if not any(field.startswith(b"qid:") for field in fields):
-        if from_sizes is None:
+    """The query id of each line of each file: integers, or text if not all are."""
+    parts, n_numbered = [], 0
+    for path in paths:
+        lines = [(number, of[1] if len(of) > 1 else b"") for number, of in _lines(path, 2)]
+        if not lines:
+            raise ValueError(f"{path} is empty: it has no line of a document.")
+        sizes = _sizes_beside(path, len(lines))
+        if any(field.startswith(b"qid:") for _, field in lines):
+            parts.append(np.array([_written_id(path, *line) for line in lines]))
+            ends = np.flatnonzero(parts[-1][1:] != parts[-1][:-1]) + 1
+            if sizes is not None and ends.tolist() != np.cumsum(sizes[sizes > 0])[:-1].tolist():
+                raise ValueError(
+                    f"The qid: of {path} and the query sizes in the file beside it describe "
+                    "different queries. Remove one of them."
+                )
+        elif sizes is None:
             raise ValueError(
                 f"{path} has no query ids: its lines have no qid:ID after the label, and there is "
                 f"no file of query sizes {path.name}.query or {path.name}.group beside it."
             )
-        return from_sizes, True
-    for number, field in zip(numbers, fields, strict=True):
-        try:
-            if not field.startswith(b"qid:") or not field[4:].decode():
-                raise ValueError("there is none after the label")
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: wrong qid:ID {field!r}, {error}.") from error
-    ids = np.array([field[4:].decode() for field in fields])
-    if from_sizes is not None and not np.array_equal(
-        ids[1:] != ids[:-1], from_sizes[1:] != from_sizes[:-1]
-    ):
-        raise ValueError(
-            f"The qid: of {path} and the query sizes in the file beside it describe different "
-            "queries. Remove one of them."
-        )
-    return ids, False
+        else:
+            parts.append(np.repeat(np.arange(len(sizes)) + n_numbered, sizes))
+            n_numbered += len(sizes)
+    if len({part.dtype.kind for part in parts}) > 1:
+        raise ValueError("All files must have query ids in their lines, or none of them.")
+    ids = np.concatenate(parts)  # so that a query of two files has one id
+    try:
+        integers = ids.astype(np.int64)
+        ids = integers if (integers.astype(str) == ids.astype(str)).all() else ids
+    except (ValueError, OverflowError):
+        pass
+    return np.split(ids, np.cumsum(list(map(len, parts)))[:-1])
 
 
-def _ids_of_sizes(path: Path, n_lines: int) -> Array | None:
-    files = [beside for end in SIZE_FILES if (beside := Path(f"{path}{end}")).exists()]
-    if not files:
+def _written_id(path: Path, number: int, field: bytes) -> str:
+    try:
+        if field.startswith(b"qid:") and (text := field[4:].decode()):
+            return text
+        problem = "there is none after the label"
+    except UnicodeDecodeError as error:
+        problem = str(error)
+    raise ValueError(f"{path}, line {number}: wrong qid:ID {field!r}, {problem}.")
+
+
+def _sizes_beside(path: Path, n_lines: int) -> Array | None:
+    file = next((f for end in SIZE_FILES if (f := Path(f"{path}{end}")).exists()), None)
+    if file is None:
         return None
     try:
-        sizes = np.loadtxt(files[0], dtype=np.int64, ndmin=1)
+        sizes = np.loadtxt(file, dtype=np.int64, ndmin=1)
         if sizes.ndim > 1 or sizes.min(initial=0) < 0 or sizes.sum() != n_lines:
             raise ValueError(f"got {sizes.tolist()!r:.100}, which add up to {sizes.sum()}")
     except ValueError as error:
         raise ValueError(
-            f"{files[0]} must hold the size of one query per line, integers that add up to the "
+            f"{file} must hold the size of one query per line, integers that add up to the "
             f"{n_lines} lines of {path} ({error})."
         ) from error
-    return np.repeat(np.arange(len(sizes)), sizes)
+    return np.asarray(sizes)
 
 
-def _numbered_lines(path: Path, fields: int = -1) -> Iterator[tuple[int, list[bytes]]]:
+def _lines(path: Path, fields: int = -1) -> Iterator[tuple[int, list[bytes]]]:
     """Number and fields of each line that is not blank or a comment."""
-    with damage_named(str(path)), open_file(path) as file:
+    with opened(path, str(path)) as file:
         for number, line in enumerate(file, start=1):
             line = line.removeprefix(BOM_UTF8) if number == 1 else line
             parts = line.partition(b"#")[0].split(None, fields)
@@ -331,41 +316,36 @@ def _numbered_lines(path: Path, fields: int = -1) -> Iterator[tuple[int, list[by
                 yield number, parts
 
 
-def _load(paths: list[Path], dtype: DTypeLike, repeated: RepeatedFeatures) -> list[Any]:
+def _load(paths: list[Path], dtype: type[np.floating], repeated: RepeatedFeatures) -> list[Any]:
     """The matrix and the labels of each file, one after the other."""
-    options: dict[str, Any] = {"dtype": dtype, "zero_based": True}
     try:
-        parts = list(load_svmlight_files(paths, **options))
-        # beyond the range of floats
-        is_read = not any(np.isinf(getattr(values, "data", values)).any() for values in parts)
+        parts = list(load_svmlight_files(paths, dtype=dtype, zero_based=True))
+        if not any(np.isinf(getattr(values, "data", values)).any() for values in parts):
+            return parts
     except (ValueError, OverflowError):
-        is_read = False
-    if is_read:
-        return parts
+        pass
     # it reads no features in another order and no byte order mark, and names no wrong line
-    rewritten = [_rewritten(path, repeated) for path in paths]
-    parts = list(load_svmlight_files(rewritten, **options))
-    if any(np.isinf(getattr(values, "data", values)).any() for values in parts):
-        raise ValueError(f"a value is beyond the range of {np.dtype(dtype).name}.")
-    return parts
+    rewritten = [_rewritten(path, dtype, repeated) for path in paths]
+    return list(load_svmlight_files(rewritten, dtype=dtype, zero_based=True))
 
 
-def _rewritten(path: Path, repeated: RepeatedFeatures) -> BytesIO:
+def _rewritten(path: Path, dtype: type[np.floating], repeated: RepeatedFeatures) -> BytesIO:
     """The file without query ids, and with each line's features unique and in ascending order."""
     result = BytesIO()
-    for number, (label, *pairs) in _numbered_lines(path):
+    for number, (label, *pairs) in _lines(path):
         features: dict[int, bytes] = {}
         for field in (label, *pairs[pairs[:1] != [] and pairs[0].startswith(b"qid:") :]):
             name, _, value = (b"0", b"", label) if field is label else field.partition(b":")
             try:
-                is_right = 0 <= int(name) <= LARGEST_FEATURE and not math.isinf(float(value))
+                with np.errstate(over="ignore"):
+                    is_right = 0 <= int(name) <= LARGEST_FEATURE and not np.isinf(dtype(value))
             except ValueError:
                 is_right = False
             if not is_right:
                 raise ValueError(
                     f"{path}, line {number}: got {field.decode(errors='replace')!r}, but a line "
-                    "must be 'label qid:ID feature:value ...' with finite numbers for label, "
-                    f"feature and value, the feature from 0 to {LARGEST_FEATURE}."
+                    "must be 'label qid:ID feature:value ...' with finite numbers of the type "
+                    f"{dtype.__name__}, the feature from 0 to {LARGEST_FEATURE}."
                 )
             if field is label:
                 continue
@@ -383,25 +363,21 @@ def _rewritten(path: Path, repeated: RepeatedFeatures) -> BytesIO:
     return result
 
 
-def _check_type(values: Array, dtype: DTypeLike) -> None:
-    """Refuse integers or booleans as type of other values, or of rounded ones."""
-    if np.dtype(dtype).kind == "f":
-        return
+def _dense(X: Any, n_features: int | None, dtype: np.dtype[Any]) -> Array:
+    """Features of the type, which may be one of integers only if it does not change them."""
+    values = X.data
     with np.errstate(invalid="ignore"):
         is_wrong = (values.astype(dtype) != values) | (np.abs(values) >= LARGEST_EXACT_INTEGER)
-    if is_wrong.any():
+    if dtype.kind != "f" and is_wrong.any():
         raise ValueError(
-            f"the feature value {values[is_wrong][0]:.16g} is not of dtype="
-            f"{np.dtype(dtype).name!r}, or may be rounded, because the file is read as floats, "
-            "which hold integers up to 2**53. Leave dtype out, or pass 'float32'."
+            f"the feature value {values[is_wrong][0]:.16g} is not of dtype={dtype.name!r}, or may "
+            "be rounded, because the file is read as floats, which hold integers up to 2**53. "
+            "Leave dtype out, or pass 'float32'."
         )
-
-
-def _dense(X: Any, n_features: int | None) -> Array:
     if n_features is not None and X.shape[1] != check_count("n_features", n_features, 1):
         if X.indices.size and X.indices.max() >= n_features:
             raise ValueError(
                 f"n_features={n_features}, but there are {X.indices.max() + 1} features."
             )
         X.resize(X.shape[0], n_features)
-    return np.asarray(X.toarray())
+    return np.asarray(X.toarray().astype(dtype, copy=False))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
-import numpy as np
-
-from .._columns import check_in_memory, column_names
-from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, check_flag, check_system_names, did_you_mean, shown
-from ..query_ids.lookup import index_level
-from .join import ALONE, Documents, arguments, find_repeated, join, match, select_queries
-from .table import Table, at_ranks
-from .text import Columns
+from .._typing import UnjudgedDocuments
+from .._validation import check_choice, check_flag, check_system_names, shown
+from .columns import Columns, columns_of
+from .join import ALONE, Documents, arguments, find_repeated, join, number_pairs, select_queries
+from .table import match
 
 ColumnName: TypeAlias = str | int
 
@@ -124,126 +120,77 @@ def from_frames(
             "pass either score=, the column of the scores, or rank=, the column of the ranks; "
             f"got {'neither' if rank is None else 'both'}."
         )
-    value, field = (score, "score") if rank is None else (rank, "rank")
-    labels = (relevance, "relevance")
-    may_be_nan = unjudged != "irrelevant"
+    field, value = ("score", score) if rank is None else ("rank", rank)
+    systems = _by_system(predictions, value)
+    log = columns_of("truth", truth)
     if predictions is None:
         if relevance is None or exclude is not None or not complete:
             raise TypeError(
                 "a single frame has one row per document: relevance= is needed, and exclude= and "
                 "complete= are options for two frames, of relevance and of predictions."
             )
-        systems = {
-            name: frame.table(groups, document, column, field)
-            for name, (frame, column) in _by_system("truth", truth, value).items()
-        }
-        values = _columns("truth", truth).numbers(*labels, allow_nan=may_be_nan)
-        return _of_one_frame(values, systems, unjudged, has_documents=document is not None)
+        columns = {system: column for system, (_, _, column) in systems.items()}
+        return of_one_table(log, groups, document, relevance, columns, field, unjudged)
     if document is None:
         raise TypeError("document= is needed to match the rows of truth and predictions.")
-    judged = _columns("truth", truth).table(groups, document, *labels, allow_nan=may_be_nan)
-    systems = {
-        name: frame.table(groups, document, column, field)
-        for name, (frame, column) in _by_system("predictions", predictions, value).items()
-    }
-    left_out = []
+    judged = log.table(groups, document, relevance, "relevance", allow_nan=unjudged != "irrelevant")
+    tables = [judged]
+    for name, frame, column in systems.values():
+        tables.append(columns_of(name, frame).table(groups, document, column, field))
     if exclude is not None:
-        left_out = [_columns("exclude", exclude).table(groups, document, None, "relevance")]
-    _refuse_empty([judged, *systems.values(), *left_out])
+        tables.append(columns_of("exclude", exclude).table(groups, document, None, "relevance"))
+    if empty := [table.name for table in tables if not len(table.query)]:
+        raise ValueError(f"{empty[0]} has no rows; at least one is needed.")
     ids, items, tables = match(
-        [judged, *systems.values(), *left_out],
-        f"the query ids in column {groups!r}", f"the document ids in column {document!r}",
-    )  # fmt: skip
-    advice = (
-        f" Keep one row, such as by drop_duplicates([{groups!r}, {document!r}]). Rows of several "
-        "systems are passed as a dict of DataFrames by name."
+        tables, f"the query ids in column {groups!r}", f"the document ids in column {document!r}"
     )
-    named = dict(zip(systems, tables[1:], strict=False))
+    results = dict(zip(systems, tables[1:], strict=False))
     return join(
-        ids, items, tables[0], named, unjudged=unjudged,
-        selected=select_queries(ids, tables[0], named, complete),
-        exclude=tables[-1] if left_out else None,
-        identical=ids.tolist() if ignore_identical_ids else None, advice=advice,
+        ids, items, tables[0], results, unjudged=unjudged,
+        selected=select_queries(ids, tables[0], results, complete),
+        exclude=None if exclude is None else tables[-1],
+        identical=ids.tolist() if ignore_identical_ids else None,
+        advice=f" Keep one row, such as by drop_duplicates([{groups!r}, {document!r}]). Rows of "
+        "several systems are passed as a dict of DataFrames by name.",
     )  # fmt: skip
 
 
-def _refuse_empty(tables: Iterable[Table]) -> None:
-    for table in tables:
-        if not len(table.query):
-            raise ValueError(f"{table.name} has no rows; at least one is needed.")
-
-
-def _by_system(name: str, frames: Any, column: Any) -> dict[str, tuple[Columns, ColumnName]]:
-    """The frame and the column of values of each system."""
-    if isinstance(column, Mapping) and isinstance(frames, Mapping):
+def _by_system(predictions: Any, column: Any) -> dict[str, tuple[str, Any, Any]]:
+    """The name of the frame of each system, the frame, and its column of scores or ranks."""
+    if isinstance(column, Mapping) and isinstance(predictions, Mapping):
         raise TypeError("only one of predictions and score can be a dict of systems; got two.")
+    if isinstance(predictions, Mapping):
+        check_system_names("predictions", predictions)
+        return {of: (f"predictions[{of!r}]", frame, column) for of, frame in predictions.items()}
     if isinstance(column, Mapping):
         check_system_names("score", column)
-        return {system: (_columns(name, frames), of) for system, of in column.items()}
-    if isinstance(frames, Mapping) and name == "predictions":
-        check_system_names(name, frames)
-        return {
-            system: (_columns(f"{name}[{system!r}]", frame), column)
-            for system, frame in frames.items()
-        }
-    return {ALONE: (_columns(name, frames), column)}
+        return {of: ("predictions", predictions, name) for of, name in column.items()}
+    return {ALONE: ("predictions", predictions, column)}
 
 
-def _columns(name: str, frame: Any) -> Columns:
-    check_in_memory(frame, name)
-    present = [] if isinstance(frame, Mapping) else column_names(frame)
-    if not present:
-        raise TypeError(
-            f"{name} must be a DataFrame in memory with one row per query and document; got a "
-            f"{type(frame).__name__}. pandas.DataFrame takes columns and records; lists by query "
-            "go into from_ranked_lists, files into from_trec, and several systems are a dict of "
-            "DataFrames by name."
-        )
-    return Columns(name, present, lambda column: _column(name, frame, present, column))
-
-
-def _column(name: str, frame: Any, present: list[Any], column: Any) -> Any:
-    """A column, or a level of the index of a pandas DataFrame."""
-    if present.count(column) == 1:
-        return frame[column]
-    if column in present:
-        raise ValueError(f"{name} has more than one column {column!r}; its columns are {present}.")
-    if (level := index_level(frame, column)) is not None:
-        return level
-    fix = did_you_mean(column, present)
-    if isinstance(column, list | tuple):
-        fix = " Name one column, in which ids of several are tuples, or score= as a dict."
-    elif same := [one for one in present if str(one).lower() == str(column).lower()]:
-        fix = f" Did you mean {same[0]!r}?"
-    raise ValueError(
-        f"{name} has no column {column!r}; its columns are {present}.{fix} Columns of ids need the "
-        "same name in all frames."
-    )
-
-
-def _of_one_frame(
-    labels: Array, systems: dict[str, Table], unjudged: str, *, has_documents: bool
-) -> Documents:
-    """Arguments of a metric, in the order of the rows."""
-    _refuse_empty(systems.values())
-    for table in systems.values():
-        if table.has_ranks and len(at_ranks(table, 0).query) > len(labels):
+def of_one_table(
+    rows: Columns, query: Any, document: Any, relevance: Any, systems: Mapping[str, Any],
+    field: str, unjudged: str,
+) -> Documents:  # fmt: skip
+    """Arguments of a metric, in the order of the rows, of columns of labels and of scores."""
+    labels = rows.numbers(relevance, "relevance", allow_nan=unjudged != "irrelevant")
+    if not len(labels):
+        raise ValueError(f"{rows.name} has no rows; at least one is needed.")
+    tables = {name: rows.table(query, document, of, field) for name, of in systems.items()}
+    for table in tables.values():
+        if len(table.query) > len(labels):
             raise ValueError(
-                "truth, the column of ranks, lacks ranks of some query, which a single frame must "
-                "have. Pass the negatives as score= if they are ranks among more documents."
+                f"{rows.name}, the column of ranks, lacks ranks of some query, which a single "
+                "frame must have. Pass the negatives as score= if they are ranks among more "
+                "documents."
             )
-        pairs = table.query * (1 + np.int64(table.document.max())) + table.document
-        row = find_repeated(np.unique(pairs, return_inverse=True)[1]) if has_documents else None
+        number = number_pairs(table.query, table.document, by_id=True)[1]
+        row = None if document is None else find_repeated(number)
         if row is not None:
             raise ValueError(
                 f"{table.where(row)}: duplicate document "
                 f"{shown(table.documents[table.document[row]])} for query "
                 f"{shown(table.queries[table.query[row]])}. Remove it."
             )
-    first = next(iter(systems.values()))
-    scores = {
-        name: -table.value.astype(np.float64) if table.has_ranks else table.value
-        for name, table in systems.items()
-    }
-    ids: Any = first.queries
-    return arguments(labels, scores, ids[first.query], unjudged)
+    scores = {name: table.value for name, table in tables.items()}
+    return arguments(labels, scores, table.queries[table.query], unjudged)

@@ -4,82 +4,72 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
-from numbers import Number
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from .._typing import Array, Unjudged
 from .._validation import counted, shown, stacklevel_of_caller
-from ..query_ids.read import as_objects, order_by_code
-from .table import Table, at_ranks
+from ..query_ids.read import order_by_code
+from .table import Table
 
 # the name of a system that was not given one
 ALONE = ""
 # fewer items may have nothing in common by chance
 MANY = 10
-# possible pairs of a query and a document that are looked up at a time, within the fast memory
-LOOKED_UP = 2**19
-# dtypes that NumPy brings to one without loss; integers and floats together would be rounded
-ALIKE = (set("bi"), set("bu"), set("f"), set("M"), set("m"))
 
 
-def in_common(columns: Sequence[Array], name: str) -> tuple[Array, list[Array]]:
-    """All ids of several columns of distinct ids, and where those of each are among them.
+class Documents(TypedDict):
+    """Labels, scores and query ids of documents, and a rule for labels of NaN.
 
-    Numbers and text are different ids, and columns of both are refused.
+    Scores are an array, or a dict of arrays by system.
     """
-    kinds = {kind: ids[0] for ids in columns if len(ids) and (kind := _kind(ids))}
-    if len(kinds) > 1:
-        both = " and ".join(f"{kind}, such as {shown(of)}," for kind, of in sorted(kinds.items()))
-        of_pairs = " Pairs of an item and its score become a dict: {query: dict(pairs)}."
-        raise TypeError(
-            f"{name} are {both} which are never equal. Convert one of them."
-            f"{of_pairs if 'tuples' in kinds else ''}"
-        )
-    if any({ids.dtype.kind for ids in columns} <= alike for alike in ALIKE):
-        common, position = np.unique(np.concatenate(columns), return_inverse=True)
-    else:
-        listed = [value for ids in columns for value in ids.tolist()]
-        number = {value: code for code, value in enumerate(dict.fromkeys(listed))}
-        common, position = as_objects(number), np.array([number[value] for value in listed], int)
-        _refuse_lookalikes(number, name)
-    return common, np.split(position, np.cumsum([len(ids) for ids in columns])[:-1])
+
+    y_true: Array
+    y_score: Any
+    groups: Array
+    unjudged: NotRequired[Unjudged]
 
 
-def _kind(ids: Array) -> str | None:
-    """What all ids are; None for several kinds, and for any other."""
-    kinds = {"numbers": Number, "text": str, "bytes": bytes, "tuples": tuple}
-    types = set(map(type, ids.tolist()))
-    return next((k for k, of in kinds.items() if all(issubclass(t, of) for t in types)), None)
+def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: Any) -> Documents:
+    """What readers return; scores by system if the systems have names."""
+    of_systems = scores if scores.keys() != {ALONE} else scores[ALONE]
+    documents: Documents = {"y_true": labels, "y_score": of_systems, "groups": groups}
+    if unjudged != "nan":
+        documents["unjudged"] = unjudged
+    return documents
 
 
-def _refuse_lookalikes(ids: Iterable[Any], name: str) -> None:
-    """Refuse 2 and "2" among ids, which were meant as one."""
-    text = {value for value in ids if isinstance(value, str)}
-    for value in ids if text else ():
-        printed = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-        if isinstance(value, Number | bytes) and printed in text:
-            raise TypeError(
-                f"{name} are {value!r} in one place and {printed!r} in another, which are never "
-                "equal. Convert all of them to the same type."
-            )
+def select_queries(
+    ids: Array, judged: Table, systems: Mapping[str, Table], complete: bool | None
+) -> Array:
+    """Whether each query counts: it is judged and, unless `complete`, has results of some system.
 
-
-def match(tables: list[Table], queries: str, documents: str) -> tuple[Array, Array, list[Table]]:
-    """All query ids and document ids, and the tables with codes that are positions among them.
-
-    `queries` and `documents` are what errors call the ids.
+    None is False with a warning.
     """
-    ids, of_queries = in_common([table.queries for table in tables], queries)
-    items, of_documents = in_common([table.documents for table in tables], documents)
-    matched = [
-        replace(table, query=at[table.query], document=of[table.document])
-        for table, at, of in zip(tables, of_queries, of_documents, strict=True)
+    is_judged, *has_results = [
+        np.bincount(table.query, minlength=len(ids)) > 0 for table in (judged, *systems.values())
     ]
-    return ids, items, matched
+    for table, has in zip(systems.values(), has_results, strict=True):
+        if has.any() and not (is_judged & has).any():
+            raise ValueError(
+                f"{judged.name} and {table.name} have no query in common: {judged.name} has "
+                f"{shown(ids[is_judged][0])}, {table.name} has {shown(ids[has][0])}."
+            )
+    selected = np.asarray(is_judged if complete else is_judged & np.logical_or.reduce(has_results))
+    if complete is not None:
+        return selected
+    if n_lacking := int(is_judged.sum() - selected.sum()):
+        warn(
+            f"no run has results for {counted(n_lacking, 'judged query')} of {is_judged.sum():,}, "
+            "left out of the means as by trec_eval; complete=True (-c on the command line) counts "
+            "them, and complete=False leaves them out without this note."
+        )
+    for name, has in zip(systems, has_results, strict=True):
+        if n_lacking := int((selected & ~has).sum()):
+            of_all = f"{n_lacking:,} of {selected.sum():,} queries, where it retrieved nothing."
+            warn(f"{name} has no results for {of_all}")
+    return selected
 
 
 def join(
@@ -129,151 +119,102 @@ def join(
         A query without any gets one that is neither relevant nor retrieved, so that it counts in
         means.
     """
-    selected = np.ones(len(ids), dtype=bool) if selected is None else selected
-    position = np.where(selected, np.cumsum(selected) - 1, -1)
-    n_items = 0 if items is None else len(items)
-    tables = [at_ranks(of, n_items) if of.has_ranks else of for of in (judged, *systems.values())]
-    judged, *retrieved = [table.of_queries(position) for table in tables]
-    if exclude is not None:
-        exclude = exclude.of_queries(position)
-        judged, *retrieved = [table.without(exclude) for table in (judged, *retrieved)]
-    if identical is not None:
-        code = {item: code for code, item in enumerate(() if items is None else items)}
-        own = np.array([code.get(query, -1) for query in identical])[selected]
-        retrieved = [table.rows(table.document != own[table.query]) for table in retrieved]
-    named = dict(zip(systems, retrieved, strict=True))
-    return _label(ids[selected], items, judged, named, unjudged, advice, by_id)
-
-
-class Documents(TypedDict):
-    """Labels, scores and query ids of documents, and a rule for labels of NaN.
-
-    Scores are an array, or a dict of arrays by system.
-    """
-
-    y_true: Array
-    y_score: Any
-    groups: Array
-    unjudged: NotRequired[Unjudged]
-
-
-def select_queries(
-    ids: Array, judged: Table, systems: Mapping[str, Table], complete: bool | None
-) -> Array:
-    """Whether each query counts: it is judged and, unless `complete`, has results of some system.
-
-    None is False with a warning.
-    """
-    is_judged, *has_results = [
-        np.bincount(table.query, minlength=len(ids)) > 0 for table in (judged, *systems.values())
-    ]
-    for table, has in zip(systems.values(), has_results, strict=True):
-        if has.any() and not (is_judged & has).any():
-            raise ValueError(
-                f"{judged.name} and {table.name} have no query in common: {judged.name} has "
-                f"{shown(ids[is_judged][0])}, {table.name} has {shown(ids[has][0])}."
-            )
-    if complete:
-        return np.asarray(is_judged)
-    selected = is_judged & np.logical_or.reduce(has_results)
-    if complete is not None:
-        return np.asarray(selected)
-    if n_lacking := int(is_judged.sum() - selected.sum()):
-        warn(
-            f"no run has results for {counted(n_lacking, 'judged query')} of {is_judged.sum():,}, "
-            "left out of the means as by trec_eval; complete=True (-c on the command line) counts "
-            "them, and complete=False leaves them out without this note."
-        )
-    for name, has in zip(systems, has_results, strict=True):
-        if n_lacking := int((selected & ~has).sum()):
-            warn(
-                f"{name} has no results for {n_lacking:,} of {selected.sum():,} queries, where it "
-                "retrieved nothing."
-            )
-    return np.asarray(selected)
-
-
-def _label(
-    ids: Array, items: Any, judged: Table, systems: dict[str, Table], unjudged: str,
-    advice: str | None, by_id: bool,
-) -> Documents:  # fmt: skip
     tables = [*systems.values(), judged]
-    query = np.concatenate([table.query for table in tables])
-    document = np.concatenate([table.document for table in tables])
-    first, number = _number(query, document, len(ids))
+    if selected is not None:
+        tables = [table.rows(selected[table.query]) for table in tables]
+    if exclude is not None:
+        step = 2 * max(1 + int(np.abs(t.document).max(initial=0)) for t in (exclude, *tables))
+        seen, *pairs = [t.query * np.int64(step) + t.document for t in (exclude, *tables)]
+        tables = [t.rows(~np.isin(pair, seen)) for t, pair in zip(tables, pairs, strict=True)]
+    if identical is not None:
+        code = {item: code for code, item in enumerate(items)}
+        own = np.array([code.get(query, len(items)) for query in identical])
+        tables[:-1] = [table.rows(table.document != own[table.query]) for table in tables[:-1]]
+    return _labelled(ids, items, systems, tables, selected, unjudged, advice, by_id)
+
+
+def _labelled(
+    ids: Array, items: Any, systems: Iterable[str], tables: list[Table], selected: Array | None,
+    unjudged: str, advice: str | None, by_id: bool,
+) -> Documents:  # fmt: skip
+    """What `join` returns, of the tables of the systems and of the judgments."""
+    judged = tables[-1]
+    query, document = (
+        np.concatenate([getattr(t, of) for t in tables]) for of in ("query", "document")
+    )
+    first, number = number_pairs(query, document, by_id)
     *retrieved, relevant = np.split(number, np.cumsum([len(table.query) for table in tables])[:-1])
 
     def name(number: int) -> Any:
         code = document[first[number]]
-        return items[code] if code < len(items) else None
+        return items[code] if code >= 0 else None
 
-    if advice is not None:
-        for table, numbers in zip([judged, *systems.values()], [relevant, *retrieved], strict=True):
-            if (row := find_repeated(numbers)) is not None:
-                raise ValueError(
-                    f"{table.where(row)}: duplicate document {_shown(name(numbers[row]))} for "
-                    f"query {shown(ids[table.query[row]])}.{advice}"
-                )
-    known = np.bincount(relevant, minlength=len(first)) > 0
-    copied, retrieved = _copies(retrieved, len(first))
-    empty = np.flatnonzero(np.bincount(query, minlength=len(ids)) == 0)
-    query = np.concatenate([query[first], query[first][copied], empty]).astype(np.intp)
-    known = np.concatenate([known, known[copied], np.ones(len(empty), dtype=bool)])
+    for table, numbers in ((judged, relevant), *zip(tables, retrieved, strict=False)):
+        row = None if advice is None else find_repeated(numbers)
+        if row is not None:
+            raise ValueError(
+                f"{table.where(row)}: duplicate document {shown(name(numbers[row]))} for "
+                f"query {shown(ids[table.query[row]])}.{advice}"
+            )
+    has_label = np.bincount(relevant, minlength=len(first)) > 0
+    copied = _set_copies_apart(retrieved, len(first))
+    is_empty = np.bincount(query, minlength=len(ids)) == 0
+    empty = np.flatnonzero(is_empty if selected is None else is_empty & selected)
+    query = np.concatenate([query[first], query[first][copied], empty])
+    has_label = np.concatenate([has_label, has_label[copied], np.ones(len(empty), dtype=bool)])
 
     is_missed = np.ones(len(query), dtype=bool)
     scores = {}
-    for (system, table), numbers in zip(systems.items(), retrieved, strict=True):
+    for system, table, numbers in zip(systems, tables, retrieved, strict=False):
         dtype = np.promote_types(table.value.dtype, np.float32)
         scores[system] = np.full(len(query), -np.inf, dtype)
         scores[system][numbers] = table.value
         is_missed[numbers] = False
-    labels = np.zeros(len(query), np.result_type(judged.value, int if known.all() else float))
+    labels = np.zeros(len(query), np.result_type(judged.value, int if has_label.all() else float))
     labels[relevant[::-1]] = judged.value[::-1]  # of several writes the last one stays
-    if not known.all():
-        labels[~known] = np.nan
+    if not has_label.all():
+        labels[~has_label] = np.nan
     if items is not None:
         _warn_of_other_ids(labels[: len(first)], scores, name)
-    if by_id or len(query) > len(first):
-        place = 2 * query + is_missed
-        if by_id:
-            codes = np.append(document[first], np.zeros(len(empty), document.dtype))
-            order = np.argsort(place * (1 + np.int64(document.max(initial=0))) + codes)
-        else:
-            order = order_by_code(place, 2 * len(ids))
+    if by_id or len(query) > len(first):  # otherwise those retrieved are before the others
+        order = order_by_code(2 * query + is_missed, 2 * len(ids))
         labels, query = labels[order], query[order]
         scores = {system: values[order] for system, values in scores.items()}
     return arguments(labels, scores, ids[query], unjudged)
 
 
-def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: Any) -> Documents:
-    """What readers return; scores by system if the systems have names."""
-    of_systems = scores if scores.keys() != {ALONE} else scores[ALONE]
-    documents: Documents = {"y_true": labels, "y_score": of_systems, "groups": groups}
-    if unjudged != "nan":
-        documents["unjudged"] = unjudged
-    return documents
+def number_pairs(query: Array, document: Array, by_id: bool) -> tuple[Array, Array]:
+    """The first row of each distinct query and document by query, and the number of each row's.
 
-
-def _number(query: Array, document: Array, n_queries: int) -> tuple[Array, Array]:
-    """The first row of each distinct query and document by query, and the number of each row's."""
-    order = order_by_code(query, n_queries)
-    n_items = 1 + int(document.max(initial=0))
-    at_a_time = max(1, LOOKED_UP // n_items)
-    sizes = np.bincount(query, minlength=n_queries)
-    cuts = [0, *np.cumsum(sizes)[at_a_time - 1 :: at_a_time].tolist(), len(query)]
-    keys = (query[order] % at_a_time) * np.int64(n_items) + document[order]
-    # the place of some row with each pair, of which no more is written than is read
-    dtype = np.int32 if len(query) < 2**31 else np.int64
-    place = np.empty(at_a_time * n_items, dtype)
-    places = np.arange(len(query), dtype=dtype)
-    first = np.empty(len(query), dtype)
-    for start, end in pairwise(cuts):
-        place[keys[start:end][::-1]] = places[start:end][::-1]
-        first[start:end] = place[keys[start:end]]
-    is_first = first == places
-    number = np.empty(len(query), dtype=np.int64)
-    number[order] = (np.cumsum(is_first) - 1)[first]
-    return order[is_first], number
+    Those of a query are in the order of their rows or, `by_id`, of their codes.
+    """
+    n_rows, low = len(query), min(0, int(document.min(initial=0)))
+    n_queries, n_items = (1 + int(codes.max(initial=0)) for codes in (query, document - low))
+    bits = n_rows.bit_length()
+    if n_queries * n_items < 2 ** (63 - bits):  # the row in the lowest bits of an integer
+        keys = query * np.int64(n_items)
+        keys += document - low
+        keys <<= bits
+        keys |= np.arange(n_rows)
+        keys.sort()  # several times faster than lexsort
+        order = keys & (2**bits - 1)
+        keys >>= bits
+        is_first = np.append(True, keys[1:] != keys[:-1])[:n_rows]
+    else:
+        order = np.lexsort((document, query))
+        pairs = np.stack([query[order], document[order]])
+        is_first = np.append(True, (pairs[:, 1:] != pairs[:, :-1]).any(axis=0))
+    first, pair = order[is_first], np.cumsum(is_first) - 1
+    number = np.empty(n_rows, dtype=np.int64)
+    if not by_id:
+        number[first] = np.arange(len(first))
+        first = np.sort(first)
+        first = first[order_by_code(query[first], n_queries)]
+        place = np.empty(len(first), dtype=np.int64)
+        place[number[first]] = np.arange(len(first))
+        pair = place[pair]
+    number[order] = pair
+    return first, number
 
 
 def find_repeated(numbers: Array) -> int | None:
@@ -287,24 +228,21 @@ def occurrences(numbers: Array) -> Array:
     several = np.flatnonzero((np.bincount(numbers) > 1)[numbers])
     order = np.argsort(numbers[several], kind="stable")
     ordered = numbers[several][order]
-    earlier = np.zeros(len(numbers), dtype=np.int64)
+    earlier = np.zeros(len(numbers), dtype=np.intp)
     earlier[several[order]] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
     return earlier
 
 
-def _copies(retrieved: list[Array], n: int) -> tuple[Array, list[Array]]:
-    """The document of which each copy is one, and the numbers in which copies have own ones."""
+def _set_copies_apart(retrieved: list[Array], n: int) -> Array:
+    """The document of which each copy is one; copies get numbers of their own, from `n` on."""
     repeats = [occurrences(numbers) for numbers in retrieved]
-    keys = [
-        numbers[repeat > 0] + n * repeat[repeat > 0]
-        for numbers, repeat in zip(retrieved, repeats, strict=True)
-    ]
+    rows = [np.flatnonzero(repeat) for repeat in repeats]
+    of_rows = list(zip(retrieved, repeats, rows, strict=True))
+    keys = [numbers[at] + n * repeat[at] for numbers, repeat, at in of_rows]
     distinct = np.unique(np.concatenate(keys))
-    if len(distinct):
-        retrieved = [numbers.copy() for numbers in retrieved]
-    for numbers, repeat, key in zip(retrieved, repeats, keys, strict=True):
-        numbers[repeat > 0] = n + np.searchsorted(distinct, key)
-    return distinct % n if n else distinct, retrieved
+    for (numbers, _, at), key in zip(of_rows, keys, strict=True):
+        numbers[at] = n + np.searchsorted(distinct, key)
+    return np.asarray(distinct % max(n, 1))
 
 
 def _warn_of_other_ids(labels: Array, scores: dict[str, Array], name: Callable[[int], Any]) -> None:
@@ -322,9 +260,8 @@ def _warn_of_other_ids(labels: Array, scores: dict[str, Array], name: Callable[[
             warn(
                 f"none of the {len(retrieved):,} items that "
                 f"{repr(system) if system else 'the system'} retrieved is among the {len(known):,} "
-                "that have a relevance, so that none of them counts as relevant. Check that both "
-                f"have ids of the same kind: retrieved are ids such as "
-                f"{_shown(min(retrieved, key=str))}, and {_shown(min(known, key=str))} has a "
+                "that have a relevance. Check that both have ids of the same kind: retrieved are "
+                f"such as {shown(min(retrieved, key=str))}, and {shown(min(known, key=str))} has a "
                 "relevance."
             )
 
@@ -332,7 +269,3 @@ def _warn_of_other_ids(labels: Array, scores: dict[str, Array], name: Callable[[
 def warn(message: str) -> None:
     """Warn of the call of a user."""
     warnings.warn(message, UserWarning, stacklevel=stacklevel_of_caller())
-
-
-def _shown(item: Any) -> str:
-    return shown(item.decode(errors="replace") if isinstance(item, bytes) else item)

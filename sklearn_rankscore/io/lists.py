@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,11 +14,13 @@ from .._columns import as_column, as_numbers, check_in_memory, check_range, colu
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
-from .join import ALONE, Documents, in_common, join, occurrences
-from .table import Table, distinct
+from .columns import distinct
+from .join import ALONE, Documents, join, occurrences
+from .table import Table, in_common
 from .trec import as_nested
 
 NO_ITEM = -1
+ITEMS = "the items of actual and predicted"
 
 
 def from_ranked_lists(
@@ -110,35 +112,166 @@ def from_ranked_lists(
     if _holds_systems(actual, predicted):
         check_system_names("predicted", predicted)
         systems = {name: as_nested(lists) for name, lists in predicted.items()}
-    relevant = _entries(actual, "actual")
-    ids = list(actual) if isinstance(actual, Mapping) else list(range(len(relevant)))
-    lists = {"actual": [entry if _is_collection(entry) else (entry,) for entry in relevant]}
-    for system, of_system in systems.items():
-        name = f"predicted {system!r}" if system else "predicted"
-        ids, lists[name] = _align(actual, ids, of_system, name)
-        _check_ordered(ids, lists[name], name, Set)
+    truth = _by_query(actual, "actual")
+    lists = [[entry if _is_collection(entry) else (entry,) for entry in truth.entries]]
+    names = ["actual", *(f"predicted {system!r}" if system else "predicted" for system in systems)]
+    for name, of_system in zip(names[1:], systems.values(), strict=True):
+        lists.append(_aligned(truth, of_system, name))
+        _check_ordered(truth.ids, lists[-1], name, Set)
     if exclude is not None:
         exclude = as_nested(exclude)
         if isinstance(exclude, Mapping):  # of other queries as well
-            exclude = {query: items for query, items in exclude.items() if query in set(ids)}
-        lists["exclude"] = _align(actual, ids, exclude, "exclude")[1]
-    tables, of_lists = [], []
-    for name, entries in lists.items():
-        _check_items(ids, entries, name)
-        what = "the items of actual and predicted"
-        code, items = distinct(as_objects(list(chain.from_iterable(entries))), what)
-        tables.append(Table(_positions(entries), code, _values(entries, name), name=name))
-        of_lists.append(items)
-    items, places = in_common(of_lists, "the items of actual and predicted")
-    tables = [
-        replace(table, document=at[table.document])
-        for table, at in zip(tables, places, strict=True)
-    ]
+            exclude = {query: items for query, items in exclude.items() if query in set(truth.ids)}
+        names.append("exclude")
+        lists.append(_aligned(truth, exclude, "exclude"))
+    tables = [_long(name, truth.ids, of) for name, of in zip(names, lists, strict=True)]
+    items, places = in_common([table.documents for table in tables], ITEMS)
+    tables = [replace(t, document=at[t.document]) for t, at in zip(tables, places, strict=True)]
     return join(
-        as_ids(ids)[0], items, tables[0], dict(zip(systems, tables[1:], strict=False)),
+        as_ids(truth.ids)[0], items, tables[0], dict(zip(systems, tables[1:], strict=False)),
         unjudged=unjudged, exclude=None if exclude is None else tables[-1],
-        identical=ids if ignore_identical_ids else None,
+        identical=truth.ids if ignore_identical_ids else None,
     )  # fmt: skip
+
+
+def _holds_systems(actual: Any, predicted: Any) -> bool:
+    """Whether `predicted` is a dict of systems by name, and not of queries by id."""
+    if not isinstance(predicted, Mapping) or not isinstance(actual, Mapping):
+        return isinstance(predicted, Mapping)
+    nested = [entry for entry in map(as_nested, predicted.values()) if isinstance(entry, Mapping)]
+    return any(_is_collection(next(iter(entry.values()), None)) for entry in nested)
+
+
+class _Lists(NamedTuple):
+    """The entries of queries; their ids are keys, an index or positions."""
+
+    name: str
+    ids: list[Any]
+    entries: list[Any]
+    kind: str
+
+
+def _by_query(queries: Any, name: str) -> _Lists:
+    """The entries of queries in a dict, sequence, array, Series or DataFrame, arrays as lists.
+
+    Missing cells of a DataFrame are no items, but have a rank among labels.
+    """
+    check_in_memory(queries, name)
+    index: Any = getattr(queries, "index", None)
+    ids = index.to_list() if hasattr(index, "is_unique") else None
+    if isinstance(queries, Mapping):
+        ids, entries = list(queries), list(queries.values())
+    elif columns := column_names(queries):
+        if names_ids(columns):
+            raise TypeError(
+                f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
+                "and each cell an item. from_frames takes one row per query and item."
+            )
+        import narwhals
+
+        entries = [list(row) for row in narwhals.from_native(queries, eager_only=True).rows()]
+        if not name.startswith("relevances"):
+            entries = [[item for item in row if not is_missing(item)] for row in entries]
+    else:
+        entries = _as_list(queries)
+        if isinstance(entries, Set | str | bytes) or not isinstance(entries, Collection):
+            raise TypeError(
+                f"{name} must be a sequence or dict with one entry per query; got a "
+                f"{type(queries).__name__}; a sparse matrix goes into from_recommendations."
+            )
+    if not len(entries):
+        raise ValueError(f"{name} is empty; at least one query is needed.")
+    entries = list(map(_as_list, entries))
+    if ids is None:
+        return _Lists(name, list(range(len(entries))), entries, "positions")
+    return _Lists(name, ids, entries, "keys" if isinstance(queries, Mapping) else "index")
+
+
+def _as_list(values: Any) -> Any:
+    """An array of any library as a list; anything else unchanged."""
+    if not isinstance(values, list | tuple | Mapping) and getattr(values, "ndim", 1) != 0:
+        for way in ("as_py", "to_pylist", "to_list", "tolist"):
+            if hasattr(values, way):
+                return getattr(values, way)()
+    return values
+
+
+def _is_collection(entry: Any) -> bool:
+    is_one = isinstance(entry, str | bytes) or getattr(entry, "ndim", 1) == 0
+    return hasattr(entry, "__len__") and not is_one
+
+
+def _aligned(truth: _Lists, predicted: Any, name: str) -> list[Any]:
+    """The entry of each query of `truth`; none means no items."""
+    by_id = isinstance(predicted, Mapping)
+    if by_id and truth.kind == "keys":
+        known = set(truth.ids)
+        if unknown := [query for query in predicted if query not in known]:
+            raise ValueError(
+                f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
+                f"{shown(unknown[0])}, where `actual` has ids such as {shown(truth.ids[0])}. "
+                f"Remove them from `{name}` if they do not count, or give them an empty list in "
+                "`actual`, with which they count 0 in most metrics (option replace_undefined_by)."
+            )
+        return [_as_list(predicted.get(query, ())) for query in truth.ids]
+    lists = _by_query(predicted, name)
+    is_same = lists.ids == truth.ids and len(set(truth.ids)) == len(truth.ids)
+    is_other_index = truth.kind == lists.kind == "index" and not is_same
+    if by_id or truth.kind == "keys" or len(lists.ids) != len(truth.ids) or is_other_index:
+        raise ValueError(
+            f"{truth.name} has {len(truth.ids)} queries by their {truth.kind}, {name} has "
+            f"{len(lists.ids)} by their {lists.kind}; both must be dicts by query id, or have one "
+            "entry for each query in the same order, an empty list for one without items, and "
+            "equal indexes without duplicates. A Series becomes a dict by series.to_dict()."
+        )
+    return lists.entries
+
+
+def _check_ordered(ids: list[Any], entries: list[Any], name: str, unordered: Any) -> None:
+    for query, entry in zip(ids, entries, strict=True):
+        if not _is_collection(entry) or isinstance(entry, unordered):
+            raise TypeError(
+                f"{name} must hold a list for each query, best first, an empty one if it has none; "
+                f"that of query {shown(query)} is the {type(entry).__name__} {entry!r:.60}."
+            )
+
+
+def _long(name: str, ids: list[Any], lists: list[Any]) -> Table:
+    """One row per query and item, with its relevance or its score; by rank if there is none."""
+    items = list(chain.from_iterable(lists))
+    query, by_rank = _positions(lists)
+    may_be_wrong = not set(map(type, items)) <= {str, bytes, int, bool}
+    for at, item in zip(query.tolist(), items, strict=True) if may_be_wrong else ():
+        is_array = (
+            not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py")
+        )
+        if is_array or is_missing(item):
+            error, fix = (TypeError, "Convert") if is_array else (ValueError, "Remove")
+            raise error(
+                f"items must be hashable ids, such as strings, none of them missing; query "
+                f"{shown(ids[at])} of {name} holds the {type(item).__name__} {item!r:.100}. {fix} "
+                "it; pairs of an item and its score become a dict, {query: dict(pairs)}."
+            )
+    code, distinct_items = distinct(as_objects(items), ITEMS)
+    is_actual = name == "actual"
+    values = np.ones(len(items), dtype=np.int64) if is_actual else by_rank
+    if items and any(isinstance(of, Mapping) for of in lists):
+        given = (
+            of.values() if isinstance(of, Mapping)
+            else repeat(1, len(of)) if is_actual else range(0, -len(of), -1)
+            for of in lists
+        )  # fmt: skip
+        values = as_numbers(list(chain.from_iterable(given)), name)
+        values = values if is_actual else values.astype(np.float64)
+    return Table(name, query, code, values, documents=distinct_items)
+
+
+def _positions(lists: list[Any]) -> tuple[Array, Array]:
+    """The position of the query of each item, and 0, -1, -2, … within each list."""
+    sizes = np.array(list(map(len, lists)), dtype=np.intp)
+    starts = np.cumsum(sizes) - sizes
+    by_rank = np.repeat(starts, sizes) - np.arange(sizes.sum())
+    return np.repeat(np.arange(len(lists)), sizes), by_rank.astype(np.float64)
 
 
 def from_relevance_lists(relevances: Any) -> Documents:
@@ -195,26 +328,22 @@ def from_relevance_lists(relevances: Any) -> Documents:
     if isinstance(relevances, Mapping) and any(map(_holds_lists, relevances.values())):
         check_system_names("relevances", relevances)
         systems = dict(relevances)
-    have_ids = {isinstance(of_system, Mapping) for of_system in systems.values()}
-    number: dict[Any, int] = {}
-    tables, sizes = {}, {}
-    for system, of_system in systems.items():
-        name = f"relevances[{system!r}]" if system else "relevances"
-        entries = _entries(of_system, name)
-        queries = list(of_system) if isinstance(of_system, Mapping) else range(len(entries))
-        _check_ordered(queries, entries, name, Set | Mapping)
+    names = {system: f"relevances[{system!r}]" if system else "relevances" for system in systems}
+    lists = [_by_query(of, names[system]) for system, of in systems.items()]
+    truth = lists[0]
+    if truth.kind == "keys":
+        every = chain.from_iterable(one.ids for one in lists)
+        truth = truth._replace(ids=list(dict.fromkeys(every)))
+    tables = {}
+    for system, name in names.items():
+        entries = _aligned(truth, systems[system], name)
+        _check_ordered(truth.ids, entries, name, Set | Mapping)
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:
             raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
-        at = [number.setdefault(query, len(number)) for query in queries]
-        query = np.array(at, dtype=np.intp)[_positions(entries)]
-        tables[system], sizes[system] = Table(query, labels, _by_rank(entries)), len(entries)
-    if len(have_ids) > 1 or (have_ids == {False} and len(set(sizes.values())) > 1):
-        raise ValueError(
-            "all systems must be dicts by query id, or lists of equally many queries; the numbers "
-            f"of queries are {sizes}."
-        )
+        query, by_rank = _positions(entries)
+        tables[system] = Table(name, query, labels, by_rank)
     # a document has no id: the n-th of a query with a label is the same one in all systems
     labels = np.concatenate([table.document for table in tables.values()])
     grades = np.unique(labels)
@@ -222,12 +351,17 @@ def from_relevance_lists(relevances: Any) -> Documents:
         grade = np.searchsorted(grades, table.document)
         nth = occurrences(table.query * len(grades) + grade)
         tables[system] = replace(table, document=nth * len(grades) + grade)
-    query, document = (
-        np.concatenate([getattr(table, column) for table in tables.values()])
-        for column in ("query", "document")
-    )
-    judged = Table(query, document, labels)
-    return join(as_ids(list(number))[0], None, judged, tables, unjudged="nan")
+    query = np.concatenate([table.query for table in tables.values()])
+    document = np.concatenate([table.document for table in tables.values()])
+    judged = Table("relevances", query, document, labels)
+    return join(as_ids(truth.ids)[0], None, judged, tables, unjudged="nan")
+
+
+def _holds_lists(entry: Any) -> bool:
+    """Whether it has an entry per query, rather than per item of a query."""
+    if isinstance(entry, Mapping) or hasattr(entry, "columns"):
+        return True
+    return isinstance(entry, Iterable) and any(map(_is_collection, entry))
 
 
 def from_recommendations(
@@ -302,7 +436,6 @@ def from_recommendations(
     0.75
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
-    relevance = _matrix(interactions, "interactions", with_zeros=unjudged != "irrelevant")
     systems, of_systems = {ALONE: recommended}, {ALONE: scores}
     if isinstance(recommended, Mapping):
         check_system_names("recommended", recommended)
@@ -310,195 +443,24 @@ def from_recommendations(
         of_systems = dict.fromkeys(systems) if scores is None else scores
         if not isinstance(of_systems, Mapping) or of_systems.keys() != systems.keys():
             raise TypeError("recommended and scores must be dicts with the same names of systems.")
-    tables = {
-        name: _recommendations(items, of_systems[name], relevance.shape)
-        for name, items in systems.items()
-    }
-    left_out = None
+    shape, judged = _stored(interactions, "interactions", with_zeros=unjudged != "irrelevant")
+    seen = None
     if exclude is not None:
-        seen = _matrix(exclude, "exclude", with_zeros=False)
-        if seen.shape != relevance.shape:
+        other, seen = _stored(exclude, "exclude", with_zeros=False)
+        if other != shape:
             raise ValueError(
-                f"exclude has shape {seen.shape}, interactions {relevance.shape}; both need one "
-                "row per user and one column per item."
+                f"exclude has shape {other}, interactions {shape}; both need one row per user and "
+                "one column per item."
             )
-        left_out = _entries_of(seen)
-    n_users, n_items = relevance.shape
-    judged = _entries_of(relevance)
+    tables = {name: _recommended(of, of_systems[name], *shape) for name, of in systems.items()}
     return join(
-        np.arange(n_users), range(n_items), judged, tables, unjudged=unjudged, exclude=left_out
+        np.arange(shape[0]), range(shape[1]), judged, tables, unjudged=unjudged, exclude=seen
     )
 
 
-def _entries(queries: Any, name: str) -> list[Any]:
-    """The entries of queries in a dict, sequence, array, Series or DataFrame, arrays as lists.
-
-    Missing cells of a DataFrame are no items, but have a rank among labels.
-    """
-    check_in_memory(queries, name)
-    if isinstance(queries, Mapping):
-        entries = list(queries.values())
-    elif columns := column_names(queries):
-        if names_ids(columns):
-            raise TypeError(
-                f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
-                "and each cell an item. For frames with one row per query and item, use "
-                "from_frames(truth, predictions, groups=..., document=..., score=... or rank=...)."
-            )
-        import narwhals
-
-        entries = [list(row) for row in narwhals.from_native(queries, eager_only=True).rows()]
-        if not name.startswith("relevances"):
-            entries = [[item for item in row if not is_missing(item)] for row in entries]
-    else:
-        entries = _as_list(queries)
-        if isinstance(entries, Set | str | bytes) or not isinstance(entries, Collection):
-            raise TypeError(
-                f"{name} must be a sequence or dict with one entry per query; got a "
-                f"{type(queries).__name__}; a sparse matrix goes into from_recommendations."
-            )
-    if not len(entries):
-        raise ValueError(f"{name} is empty; at least one query is needed.")
-    return list(map(_as_list, entries))
-
-
-def _as_list(values: Any) -> Any:
-    """An array of any library as a list; anything else unchanged."""
-    if not isinstance(values, list | tuple | Mapping) and getattr(values, "ndim", 1) != 0:
-        for way in ("as_py", "to_pylist", "to_list", "tolist"):
-            if hasattr(values, way):
-                return getattr(values, way)()
-    return values
-
-
-def _align(actual: Any, ids: list[Any], predicted: Any, name: str) -> tuple[list[Any], list[Any]]:
-    """The query ids, and the entry of each query in the predictions of a system."""
-    _refuse_items_and_scores(predicted, name)
-    if isinstance(actual, Mapping) != isinstance(predicted, Mapping):
-        raise TypeError(
-            f"actual and {name} must both be dicts by query id, or neither; got "
-            f"{type(actual).__name__} and {type(predicted).__name__}. A Series becomes a dict by "
-            "series.to_dict()."
-        )
-    if isinstance(predicted, Mapping):
-        if unknown := [query for query in predicted if query not in actual]:
-            raise ValueError(
-                f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
-                f"{shown(unknown[0])}, where `actual` has ids such as {shown(ids[0])}. Remove them "
-                f"from `{name}` if they do not count, or give them an empty list in `actual`, with "
-                "which they count 0 in most metrics (option replace_undefined_by)."
-            )
-        return ids, [_as_list(predicted.get(query, ())) for query in ids]
-    entries = _entries(predicted, name)
-    if len(entries) != len(ids):
-        raise ValueError(
-            f"actual has {len(ids)} queries, {name} has {len(entries)}; both need one entry per "
-            "query, an empty list for a query without items, or dicts by query id."
-        )
-    index: Any = getattr(actual, "index", None)
-    other: Any = getattr(predicted, "index", None)
-    if hasattr(index, "is_unique") and hasattr(other, "is_unique"):
-        if not index.equals(other) or not index.is_unique:
-            raise ValueError(
-                f"actual and {name} have different indexes, or one with duplicate query ids. Pass "
-                "Series as dicts, series.to_dict(), to match queries by id, or actual.to_list() to "
-                "match them by position."
-            )
-        ids = index.to_list()
-    return ids, entries
-
-
-def _holds_systems(actual: Any, predicted: Any) -> bool:
-    """Whether `predicted` is a dict of systems by name, and not of queries by id."""
-    if not isinstance(predicted, Mapping) or not isinstance(actual, Mapping):
-        return isinstance(predicted, Mapping)
-    of_first = (
-        next(iter(entry.values()), None)
-        for entry in map(as_nested, predicted.values())
-        if isinstance(entry, Mapping)
-    )
-    return any(map(_is_collection, of_first))
-
-
-def _holds_lists(entry: Any) -> bool:
-    """Whether it has an entry per query, rather than per item of a query."""
-    if isinstance(entry, Mapping) or hasattr(entry, "columns"):
-        return True
-    return isinstance(entry, Iterable) and any(map(_is_collection, entry))
-
-
-def _is_collection(entry: Any) -> bool:
-    return hasattr(entry, "__len__") and not isinstance(entry, str | bytes) and (
-        getattr(entry, "ndim", 1) > 0)  # fmt: skip
-
-
-def _check_ordered(ids: Sequence[Any], entries: list[Any], name: str, unordered: Any) -> None:
-    for query, entry in zip(ids, entries, strict=True):
-        if not _is_collection(entry) or isinstance(entry, unordered):
-            raise TypeError(
-                f"{name} must hold a list for each query, best first, an empty one if it has none; "
-                f"that of query {shown(query)} is the {type(entry).__name__} {entry!r:.60}."
-            )
-
-
-def _check_items(ids: Sequence[Any], entries: list[Any], name: str) -> None:
-    """Refuse items that equal no others."""
-    if set(map(type, chain.from_iterable(entries))) <= {str, bytes, int, bool}:
-        return
-    for query, entry in zip(ids, entries, strict=True):
-        for item in entry:
-            what = f"query {shown(query)} of {name} holds the {type(item).__name__} {item!r:.100}"
-            if is_missing(item):
-                raise ValueError(f"an item is missing: {what}. Remove it.")
-            if not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py"):
-                raise TypeError(
-                    f"items must be hashable ids, such as strings; {what}. Arrays become lists by "
-                    "tolist(), and pairs of an item and its score {query: dict(pairs)}."
-                )
-
-
-def _positions(entries: list[Any]) -> Array:
-    """The position of the query of each item."""
-    return np.repeat(np.arange(len(entries)), list(map(len, entries)))
-
-
-def _by_rank(entries: list[Any]) -> Array:
-    """0, -1, -2, … within each list, which ranks it in its own order."""
-    sizes = np.array(list(map(len, entries)), dtype=np.intp)
-    starts = np.cumsum(sizes) - sizes
-    return (np.repeat(starts, sizes) - np.arange(sizes.sum())).astype(np.float64)
-
-
-def _values(entries: list[Any], name: str) -> Array:
-    """The relevance of items, or their scores; of lists it is 1, and scores are those by rank."""
-    is_actual = name == "actual"
-    if not any(isinstance(entry, Mapping) for entry in entries):
-        return np.ones(sum(map(len, entries)), dtype=np.int64) if is_actual else _by_rank(entries)
-    values = list(chain.from_iterable(
-        entry.values() if isinstance(entry, Mapping)
-        else repeat(1, len(entry)) if is_actual else range(0, -len(entry), -1)
-        for entry in entries
-    ))  # fmt: skip
-    numbers = as_numbers(values, name) if values else np.zeros(0, dtype=np.int64)
-    return numbers if is_actual else numbers.astype(np.float64)
-
-
-def _refuse_items_and_scores(predicted: Any, name: str) -> None:
-    """Refuse a tuple of item numbers and their scores, as returned by implicit."""
-    if isinstance(predicted, tuple) and len(predicted) == 2:
-        kinds = [getattr(getattr(part, "dtype", None), "kind", "O") for part in predicted]
-        if kinds[0] in "iu" and kinds[1] == "f" and predicted[0].ndim == 2:
-            raise TypeError(
-                f"{name} is a tuple of item numbers and scores, as returned by implicit. With a "
-                "matrix of interactions, use from_recommendations(interactions, "
-                "*model.recommend(...)), with several systems, as two dicts."
-            )
-
-
-def _matrix(values: Any, name: str, *, with_zeros: bool) -> csr_array:
-    """Numbers in canonical format; the input is not changed."""
-    is_sparse = hasattr(values, "tocsr")
-    matrix = csr_array(values if is_sparse else as_numbers(values, name), copy=True)
+def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], Table]:
+    """The shape and the entries of a matrix, which is not changed."""
+    matrix = csr_array(values if hasattr(values, "tocsr") else as_numbers(values, name), copy=True)
     if matrix.ndim != 2:
         raise ValueError(
             f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one row "
@@ -509,47 +471,39 @@ def _matrix(values: Any, name: str, *, with_zeros: bool) -> csr_array:
         matrix.eliminate_zeros()
     if matrix.nnz:
         as_numbers(matrix.data, name)
-    return matrix
-
-
-def _entries_of(matrix: csr_array) -> Table:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return Table(rows, matrix.indices.astype(np.int64), matrix.data)
+    return matrix.shape, Table(name, rows, matrix.indices, matrix.data)
 
 
-def _recommendations(recommended: Any, scores: Any, shape: tuple[int, int]) -> Table:
+def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Table:
     """The items recommended to each user, best first."""
-    _refuse_items_and_scores(recommended, "recommended")
     items = as_column(recommended, "recommended")
-    n_users, n_items = shape
-    if items.ndim != 2 or len(items) != n_users:
+    by_rank: Array = -np.arange(items.shape[-1], dtype=np.float32)
+    values = (
+        np.broadcast_to(by_rank, items.shape) if scores is None else as_column(scores, "scores")
+    )
+    if items.ndim != 2 or len(items) != n_users or values.shape != items.shape:
         raise ValueError(
-            "recommended must have one row per user and one column per recommendation; "
-            f"interactions has {n_users} users, recommended has shape {items.shape}. Of some users "
-            "only, pass their rows, interactions[users]."
+            "recommended and scores must have one row per user and one column per recommendation; "
+            f"interactions has {n_users} users, recommended has shape {items.shape}, scores "
+            f"{values.shape}. Of some users only, pass their rows, interactions[users]."
         )
-    is_wrong = ~((items >= NO_ITEM) & (items < n_items))
+    is_right = (items >= NO_ITEM) & (items < n_items)
     if items.dtype.kind == "f":  # of a frame in which some were missing
-        is_wrong |= items != np.floor(items)
-    if is_wrong.any():
+        is_right &= items == np.floor(items)
+    if not is_right.all():
         raise ValueError(
             f"recommended must hold column numbers of interactions, 0 to {n_items - 1}, or -1 for "
-            f"no recommendation; got {items[is_wrong][0]}. Ids of items go into from_ranked_lists, "
-            "and a score for each item into evaluate(interactions.toarray(), scores, metrics)."
+            f"no recommendation; got {items[~is_right][0]}. Ids go into from_ranked_lists, and "
+            "a score for each item into evaluate(interactions.toarray(), scores, metrics)."
         )
     given = items != NO_ITEM
-    if scores is None:
-        values: Array = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
-    else:
-        values = as_column(scores, "scores")
-        if values.shape != items.shape:
-            raise ValueError(f"scores has shape {values.shape}, recommended {items.shape}.")
+    if scores is not None:
         if values.dtype.kind == "f":  # without an item, a score may be missing
             values = np.where(given, values, values.dtype.type(-np.inf))
         check_range(values, scores, "scores")
         values = values.astype(np.result_type(values, np.float32), copy=False)
-        if (values[:, 1:] > values[:, :-1]).any():  # an item counts with its best score
-            order = np.argsort(-values, axis=1, kind="stable")
-            items, values, given = (np.take_along_axis(x, order, 1) for x in (items, values, given))
+        order = np.argsort(-values, axis=1, kind="stable")  # an item counts with its best score
+        items, values, given = (np.take_along_axis(x, order, 1) for x in (items, values, given))
     users = np.repeat(np.arange(n_users), given.sum(axis=1))
-    return Table(users, items[given].astype(np.int64), values[given])
+    return Table("recommended", users, items[given].astype(np.int64), values[given])

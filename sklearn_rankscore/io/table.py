@@ -1,21 +1,25 @@
-"""The one long table for every form of input, and ranks as its values."""
+"""The one long table of every form of input: its ids, and ranks as scores."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array
-from ..query_ids.read import as_ids, check_no_nan, factorize
+from .._validation import shown
+from ..query_ids.read import as_objects, of_python
 
-# names of columns of ranks, unlike pagerank
-_RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 # ranks without a document, beside a hundred for each one with a document
 MOST_GAPS = 10**6
+# dtypes that NumPy brings to one without loss; integers and floats together would be rounded
+ALIKE = (set("bi"), set("bu"), set("f"), set("M"), set("m"))
+# ids that are never equal to those of another kind
+KINDS: dict[type, str] = {Number: "numbers", str: "text", bytes: "bytes", tuple: "tuples"}
 
 
 @dataclass(frozen=True)
@@ -24,118 +28,129 @@ class Table:
 
     Parameters
     ----------
-    query, document : int arrays of shape (n_rows,)
-        Positions in `queries` and `documents`.
-    value : array of shape (n_rows,)
-        Relevance, scores, or ranks.
-    queries, documents : sequences
-        The distinct ids.
     name : str
         What errors call the table.
+    query, document : int arrays of shape (n_rows,)
+        Positions in `queries` and `documents`; a negative one means a document without an id.
+    value : array of shape (n_rows,)
+        Relevance or scores.
+    queries, documents : arrays
+        The distinct ids.
     locate : callable, default=None
         ``locate(row)`` says where a row stands, such as in which line of a file.
-    has_ranks : bool, default=False
-        Whether values are ranks, 1 for the best.
     """
 
+    name: str
     query: Array
     document: Array
     value: Array
     queries: Any = ()
     documents: Any = ()
-    name: str = ""
     locate: Callable[[int], str] | None = None
-    has_ranks: bool = False
 
     def where(self, row: int) -> str:
         """A row in a message."""
         return f"{self.name}, row {row}" if self.locate is None else self.locate(row)
 
-    def of_queries(self, position: Array) -> Table:
-        """The rows of some queries; `position` has the new place of each query, or -1."""
-        query = position[self.query]
-        moved = replace(self, query=query)
-        return moved.rows(query >= 0) if query.min(initial=0) < 0 else moved
-
-    def without(self, seen: Table) -> Table:
-        """The rows whose query and document do not occur in another table."""
-        n_items = 1 + max(int(t.document.max(initial=0)) for t in (self, seen))
-        keys, others = (t.query.astype(np.int64) * n_items + t.document for t in (self, seen))
-        return self.rows(~np.isin(keys, others))
-
     def rows(self, selected: Array) -> Table:
         """Some of the rows."""
         rows = np.flatnonzero(selected)
+        if len(rows) == len(self.query):
+            return self
         return replace(
             self, query=self.query[rows], document=self.document[rows], value=self.value[rows],
             locate=lambda row: self.where(int(rows[row])),
         )  # fmt: skip
 
-
-def distinct(column: Any, name: str) -> tuple[Array, Array]:
-    """The code of each id in a column, and the distinct ids; `name` is what errors call them."""
-    ids, categories = as_ids(column, name)
-    check_no_nan(ids, name)
-    if not len(ids):
-        return np.zeros(0, dtype=np.intp), ids
-    values, codes = factorize(ids, name)
-    return codes, values if categories is None else categories[values]
+    def with_codes(self, queries: Array, documents: Array) -> Table:
+        """The rows with other codes; each array has the new code of each code."""
+        document = documents[np.maximum(self.document, 0)]
+        if (is_gap := self.document < 0).any():
+            document[is_gap] = self.document[is_gap]
+        return replace(self, query=queries[self.query], document=document)
 
 
-def check_ranks(values: Array, field: str, column: Any, where: str) -> None:
-    """Refuse ranks as scores, which would reverse the ranking, and other numbers as ranks."""
-    is_named = _RANK.search(str(column)) is not None
-    are_ranks = is_named and values.min(initial=0) >= 0 and (values == np.floor(values)).all()
-    if field == "score" and are_ranks:
-        raise ValueError(
-            f"{where} is given as score, of which higher is better, but its name and values are "
-            f"those of ranks. Pass it as rank={column!r} (on the command line --columns "
-            f"rank={column}), or rename it if higher is better."
+def match(
+    tables: Sequence[Table], queries: str, documents: str, *, by_id: bool = False
+) -> tuple[Array, Array, list[Table]]:
+    """All query ids and document ids, and the tables with codes that are positions among them.
+
+    `queries` and `documents` are what errors call the ids. Documents are sorted if `by_id`.
+    """
+    ids, of_queries = in_common([table.queries for table in tables], queries)
+    items, of_documents = in_common([table.documents for table in tables], documents, by_id=by_id)
+    moved = zip(tables, of_queries, of_documents, strict=True)
+    return ids, items, [table.with_codes(at, of) for table, at, of in moved]
+
+
+def in_common(
+    columns: Sequence[Array], name: str, *, by_id: bool = False
+) -> tuple[Array, list[Array]]:
+    """All ids of several columns of distinct ids, and where those of each are among them."""
+    _refuse_unequal(columns, name)
+    if any({ids.dtype.kind for ids in columns} <= alike for alike in ALIKE):
+        common, position = np.unique(np.concatenate(columns), return_inverse=True)
+    else:
+        listed = [value for ids in columns for value in of_python(ids, dates=False)]
+        distinct = dict.fromkeys(listed)
+        number = {value: at for at, value in enumerate(sorted(distinct) if by_id else distinct)}
+        common = as_objects(number)
+        position = np.fromiter(map(number.__getitem__, listed), np.intp, len(listed))
+    return common, np.split(position, np.cumsum([len(ids) for ids in columns])[:-1])
+
+
+def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
+    """Refuse columns without an id of the same kind, and 2 beside "2", which were meant as one."""
+    seen: list[dict[str, Any]] = []
+    for ids in columns:
+        types = {type(one): one for one in (ids if ids.dtype.kind == "O" else ids[:1]).tolist()}
+        kinds = {of: [kind for k, kind in KINDS.items() if issubclass(of, k)] for of in types}
+        seen.append({"".join(kinds[of]): one for of, one in types.items()})
+    unequal = [
+        (next(iter(one.values())), next(iter(other.values())))
+        for one, other in combinations(filter(None, seen), 2)
+        if one.keys().isdisjoint(other) and "" not in one | other
+    ]
+    if not unequal and len(set().union(*seen) & {"numbers", "text", "bytes"}) > 1:
+        listed: list[Any] = [one for ids in columns for one in ids.tolist()]
+        text = {one for one in listed if isinstance(one, str)}
+        for other in (one for one in listed if isinstance(one, Number | bytes)):
+            as_text = other.decode(errors="replace") if isinstance(other, bytes) else str(other)
+            unequal += [(other, as_text)] if as_text in text else []
+    if unequal:
+        here, there = map(shown, unequal[0])
+        raise TypeError(
+            f"{name} are {here} in one place and {there} in another, which are never equal. "
+            "Convert all of them to one type; pairs of an item and its score become a dict, "
+            "dict(pairs)."
         )
-    if field != "rank":
-        return
-    with np.errstate(invalid="ignore"):
-        part = values % (0.5 if values.min(initial=1) >= 1 else 1)  # nan of infinity
-    if (wrong := (values < 0) | (part != 0)).any():
-        raise ValueError(
-            f"{where} must hold ranks, 1 for the best, or means of two ranks from 1 on; got "
-            f"{float(values[wrong.argmax()])!r}. Pass scores, of which higher is better, as score, "
-            "and the negatives of other numbers of which lower is better."
-        )
 
 
-def at_ranks(table: Table, n_items: int) -> Table:
-    """The rows with values that rank them, and rows of no document for the ranks that are missing.
+def at_ranks(table: Table) -> Table:
+    """The table with scores instead of ranks, and with rows of no document for missing ranks.
 
     Of tied documents, whose rank may be the lowest, the mean or the highest of theirs, no more
-    ranks are missing before them than before those that end there. Codes of documents from
-    `n_items` on mean none.
+    ranks are missing before them than before those that end there.
     """
-    if not len(table.query):
-        return table
-    ranks = table.value.astype(np.float64)
-    ranks = ranks + 1 if ranks.min() == 0 else ranks
+    ranks = table.value.astype(np.float64) + (table.value.min(initial=1) == 0)
     order = np.lexsort((ranks, table.query))
     query, rank = table.query[order], ranks[order]
-    starts = np.flatnonzero(np.append(True, (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])))
-    sizes = np.diff(np.append(starts, len(query)))
-    query, rank = query[starts], rank[starts]
-    before = starts - starts[np.searchsorted(query, query)]
-    missing = np.maximum(np.ceil(rank) - sizes - before, 0)
-    step = query * (1 + missing.max())  # so that a maximum does not reach the next query
-    missing = (np.maximum.accumulate(missing + step) - step).astype(np.int64)
-    earlier = np.append(0, np.where(query[1:] == query[:-1], missing[:-1], 0))
-    n_gaps = missing - earlier
-    if (total := int(n_gaps.sum())) > MOST_GAPS + 100 * len(ranks):
+    key = query * (1 + rank.max(initial=0)) + rank
+    starts = np.searchsorted(query, query)
+    missing = np.maximum(np.ceil(rank) - (np.searchsorted(key, key, side="right") - starts), 0)
+    step = query * (1 + missing.max(initial=0))  # so that a maximum does not reach the next query
+    missing = np.maximum.accumulate(missing + step) - step
+    earlier = np.where(starts == np.arange(len(rank)), 0, np.roll(missing, 1))
+    if (total := (missing - earlier).sum()) > MOST_GAPS + 100 * len(ranks):
         raise ValueError(
-            f"{table.name} has ranks up to {ranks.max():.15g}, and {total:,} ranks below them are "
-            "missing. Pass numbers that are no ranks as scores, of which higher is better."
+            f"{table.name} has ranks up to {ranks.max():.15g}, and {total:,.0f} ranks below them "
+            "are missing. Pass numbers that are no ranks as scores, of which higher is better."
         )
-    place = np.arange(total) - np.repeat(np.cumsum(n_gaps) - n_gaps - earlier, n_gaps)
+    earlier, n_gaps = earlier.astype(np.int64), (missing - earlier).astype(np.int64)
+    place = np.arange(n_gaps.sum()) - np.repeat(np.cumsum(n_gaps) - n_gaps - earlier, n_gaps)
     return replace(
         table,
         query=np.append(table.query, np.repeat(query, n_gaps)),
-        document=np.append(table.document, n_items + place),
+        document=np.append(table.document, -1 - place),
         value=-np.append(ranks, np.repeat(rank - 0.25, n_gaps)),
-        has_ranks=False,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
@@ -11,29 +11,15 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
+from .._columns import LARGEST_EXACT_INTEGER, check_in_memory
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, check_flag, did_you_mean, shown
+from .._validation import check_choice, check_flag, shown
 from ..query_ids.read import as_ids, as_objects, of_python
+from .columns import Columns, columns_of
 from .join import ALONE, Documents, join, select_queries
-from .table import Table
-from .text import Columns, has_columns, read_columns, read_lines
+from .table import Table, match
+from .text import has_columns, read_columns, read_lines
 
-# the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
-# PyTerrier has both docno and docid, which is a number of its index
-NAMES: dict[str, tuple[Any, ...]] = {
-    "query": (
-        *("query_id", "qid", "q_id", "query", "topic", "query-id"),
-        *("user", "user_id", "userid", "session", "session_id", "group", 0),
-    ),
-    "document": (
-        *("doc_id", "docno", "docid", "document_id", "document", "corpus-id"),
-        *("item", "item_id", "itemid", "movieid", "product_id", 2),
-    ),
-    "relevance": ("relevance", "rel", "label", "grade", "rating", 3),
-    "score": ("score", "sim", "prediction", 4),
-    "rank": ("rank",),
-}
 # what a source holds: the fields of a line, and the position of the value among them
 LAYOUT = {
     "qrels": ("query iteration document relevance", 3),
@@ -41,189 +27,6 @@ LAYOUT = {
 }
 # the text of these depends on their format: 1 and 1.0, a date with and without the time of day
 FORMATTED = (float, np.floating, date, timedelta, np.datetime64, np.timedelta64)
-
-
-def find_column(field: str, present: Sequence[Any]) -> Any:
-    """The column of a field by its usual names, in any case; None if there is none."""
-    known = {column.lower() if isinstance(column, str) else column: column for column in present}
-    # the judgments of BEIR call their relevance score
-    beir = ("score",) if field == "relevance" and "corpus-id" in known else ()
-    return next((known[name] for name in (*NAMES[field], *beir) if name in known), None)
-
-
-def name_column(columns: Columns, field: str, given: Mapping[str, str]) -> Any:
-    """The column of a field: the one that was given for it, or one with a usual name."""
-    name = given.get(field, find_column(field, columns.names))
-    if name in columns.names:
-        return name
-    which = "such as " + ", ".join(n for n in NAMES[field] if isinstance(n, str))
-    fix = f"Rename one, or name it by from_frames, on the command line by --columns {field}=NAME."
-    fix += {
-        "relevance": " If every row is relevant, add a column of ones.",
-        "score": " Ranks, 1 for the best, are a column 'rank'.",
-    }.get(field, "")
-    if columns.lines is not None:
-        fix += " The first line names the columns, by commas in a .csv and by tabs in a .tsv file."
-    if field in given:
-        which = repr(name)
-        fix = did_you_mean(name, columns.names).strip() or "The names are for all files."
-    raise ValueError(
-        f"{columns.name}: no column for the {field}, {which}; it has "
-        f"{', '.join(map(str, columns.names)):.200}. {fix}"
-    )
-
-
-def read_source(
-    source: Any, kind: str, name: str, given: Mapping[str, str], may_be_empty: bool = False
-) -> Table:
-    """The table of a path, file object, DataFrame, dict by query or iterable of records.
-
-    `kind` is "qrels" or "run"; `given` has the names of columns by field.
-    """
-    check_in_memory(source, name)
-    source = as_nested(source)
-    is_file = has_columns(source)
-    if is_file:
-        table = _of_columns(read_columns(source), kind, given)
-        table = replace(table, queries=as_texts(table.queries, "query", table.name))
-    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        table = read_lines(source, kind, *LAYOUT[kind])
-    elif hasattr(source, "columns"):
-        table = _of_columns(Columns(name, column_names(source), source.__getitem__), kind, {})
-    elif isinstance(source, Mapping):
-        table = _of_dict(source, kind, name)
-    elif isinstance(source, Iterable) and all(map(_is_record, rows := list(source))):
-        table = _of_columns(_columns_of_records(rows, kind, name), kind, {})
-    else:
-        raise TypeError(
-            f"{name} must be a path, a file object, a DataFrame, records such as (query, "
-            f"document, number), or a dict {{query: {{document: number}}}}; got a "
-            f"{type(source).__name__}."
-        )
-    if not len(table.query) and not may_be_empty:
-        raise ValueError(f"the {table.name} has no rows; at least one is needed.")
-    texts = as_texts(table.documents, "document", table.name)
-    return _with_values(replace(table, documents=texts), kind, is_file)
-
-
-def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
-    field = "relevance" if kind == "qrels" else "score"
-    if field == "score" and "score" not in given:
-        has_score = find_column("score", columns.names) is not None
-        has_rank = "rank" in given or (not has_score and "rank" in columns.names)
-        field = "rank" if has_rank else "score"
-    query, document, value = (
-        name_column(columns, of, given) for of in ("query", "document", field)
-    )
-    table = columns.table(query, document, value, field)
-    queries, documents = (of_python(ids, dates=False) for ids in (table.queries, table.documents))
-    return replace(table, queries=queries, documents=documents)
-
-
-def _of_dict(source: Mapping[Any, Any], kind: str, name: str) -> Table:
-    entries = [_by_document(entry, query, kind, name) for query, entry in source.items()]
-    documents = list(chain.from_iterable(entries))
-    values = list(chain.from_iterable(entry.values() for entry in entries))
-    queries = of_python(as_objects(source))
-    query = np.repeat(np.arange(len(entries)), list(map(len, entries)))
-    number = {document: code for code, document in enumerate(dict.fromkeys(documents))}
-    return Table(
-        query, np.array([number[document] for document in documents], int),
-        as_numbers(values, name).astype(np.float64) if values else np.zeros(0),
-        queries, list(number), name,
-        lambda row: f"{name}, query {queries[query[row]]!r}, document {documents[row]!r}",
-    )  # fmt: skip
-
-
-def _by_document(entry: Any, query: Any, kind: str, name: str) -> Mapping[Any, Any]:
-    """A dict; of a run also pairs of a document and its score, or documents, best first."""
-    if isinstance(entry, Mapping):
-        return entry
-    if kind == "qrels" or not isinstance(entry, list | tuple):
-        raise TypeError(
-            f"{name} must have a dict {{document: number}} for each query; got the "
-            f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
-            "lists of relevant documents."
-        )
-    is_scored = all(isinstance(item, list | tuple) and len(item) == 2 for item in entry)
-    scores = dict(entry) if is_scored else {item: -rank for rank, item in enumerate(entry)}
-    if len(scores) < len(entry):
-        raise ValueError(f"{name} has a document twice for the query {shown(query)}.")
-    return scores
-
-
-def _columns_of_records(rows: list[Any], kind: str, name: str) -> Columns:
-    """Columns by their names in named tuples and dicts, or their positions in a line."""
-    first = rows[0] if rows else (None,) * 3
-    if isinstance(first, Mapping):
-        by_name: dict[Any, Any] = {of: [row[of] for row in rows] for of in first}
-    else:
-        names = getattr(first, "_fields", range(len(first)))
-        if names == range(3):
-            names = ("query", "document", "relevance" if kind == "qrels" else "score")
-        by_name = {of: [row[at] for row in rows] for at, of in enumerate(names)}
-    return Columns(name, list(by_name), by_name.__getitem__)
-
-
-def as_nested(source: Any) -> Any:
-    """The dict of dicts of an object of ranx; anything else unchanged."""
-    of_other_libraries = ("columns", "dtype", "to_numpy")
-    if hasattr(source, "to_dict") and not any(hasattr(source, of) for of in of_other_libraries):
-        return source.to_dict()
-    return source
-
-
-def as_texts(ids: Iterable[Any], kind: str, name: str) -> list[Any]:
-    """The text of each id as in a file, documents in UTF-8; `name` is that of the source."""
-    texts = [value if type(value) in (str, bytes) else _as_text(value, kind, name) for value in ids]
-    if kind == "query":
-        return [text.decode() if type(text) is bytes else text for text in texts]
-    return [text.encode() if type(text) is str else text for text in texts]
-
-
-def _as_text(value: Any, kind: str, name: str) -> str:
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        value = int(value)  # a column with missing ids has floats
-    if isinstance(value, FORMATTED):
-        raise ValueError(
-            f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
-            "which cannot be matched with ids in text. Convert them to integers or strings."
-        )
-    return str(value)
-
-
-def _is_record(row: Any) -> bool:
-    return isinstance(row, Mapping) or (isinstance(row, list | tuple) and len(row) >= 3)
-
-
-def _is_of_query(entry: Any) -> bool:
-    """Whether it is the run of a query, rather than the run of a system."""
-    if isinstance(entry, Mapping):
-        return not isinstance(next(iter(entry.values()), None), Mapping | list | tuple | set)
-    is_list = isinstance(entry, list | tuple) and not hasattr(entry, "columns")
-    return is_list and not any(map(_is_record, entry[:1]))
-
-
-def _with_values(table: Table, kind: str, has_fractions: bool) -> Table:
-    """Integer relevance, of which a negative one means not judged; or scores.
-
-    A score of -inf, which would mean not retrieved, becomes the lowest number.
-    """
-    value = table.value
-    if kind == "run":
-        if (missing := np.isnan(value)).any():
-            raise ValueError(f"{table.where(int(missing.argmax()))}: the score is NaN.")
-        return replace(table, value=np.maximum(value, np.finfo(np.float64).min))
-    is_whole = (np.abs(value) < LARGEST_EXACT_INTEGER) & (value == np.floor(value))
-    is_valid = is_whole | (np.isfinite(value) & (value >= 0)) if has_fractions else is_whole
-    if not is_valid.all():
-        at = int(is_valid.argmin())
-        raise ValueError(
-            f"{table.where(at)}: relevance must be an integer of less than 2**53"
-            f"{', or a number from 0 on' if has_fractions else ''}; got {value[at]}. from_frames "
-            "and from_ranked_lists take other numbers."
-        )
-    return replace(table, value=value.astype(np.int64) if is_whole.all() else value)
 
 
 def from_trec(
@@ -348,34 +151,18 @@ def join_trec(
         label = np.nan if unjudged == "nan" else -np.inf
         judged = replace(judged, value=np.where(judged.value < 0, label, judged.value))
     tables = [judged, *runs.values()]
-    queries: list[Sequence[Any]] = [table.queries for table in tables]
-    if len({type(query) for query in chain.from_iterable(queries)}) > 1:
+    listed = [of_python(table.queries, dates=False) for table in tables]
+    if any(isinstance(query, str | bytes) for query in chain.from_iterable(listed)):
         # numbers in a DataFrame are text in a file
-        queries = [as_texts(table.queries, "query", table.name) for table in tables]
-    listed = list(dict.fromkeys(chain.from_iterable(queries)))
+        tables = [replace(t, queries=_as_texts(t.queries, "query", t.name)) for t in tables]
     # in the order of trec_eval
-    items = sorted(set().union(*(table.documents for table in tables)))
-    tables = [
-        replace(table, query=at[table.query], document=of[table.document])
-        for table, at, of in zip(
-            tables,
-            _places(listed, queries),
-            _places(items, [t.documents for t in tables]),
-            strict=True,
-        )
-    ]
-    ids, named = as_ids(listed)[0], dict(zip(runs, tables[1:], strict=True))
+    ids, items, tables = match(tables, "the query ids", "the document ids", by_id=True)
+    named = dict(zip(runs, tables[1:], strict=True))
     return join(
-        ids, items, tables[0], named, unjudged=unjudged,
+        as_ids(ids.tolist())[0], items, tables[0], named, unjudged=unjudged,
         selected=select_queries(ids, tables[0], named, complete), advice="", by_id=True,
-        identical=[str(query).encode() for query in listed] if ignore_identical_ids else None,
+        identical=list(map(str, ids)) if ignore_identical_ids else None,
     )  # fmt: skip
-
-
-def _places(common: Sequence[Any], columns: Iterable[Sequence[Any]]) -> list[Array]:
-    """Where the ids of several columns are among all of them."""
-    number = {value: code for code, value in enumerate(common)}
-    return [np.array([number[value] for value in ids], dtype=np.intp) for ids in columns]
 
 
 def _named_runs(run: Any) -> Mapping[str, Any]:
@@ -388,9 +175,133 @@ def _named_runs(run: Any) -> Mapping[str, Any]:
                 f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."
             )
         return run
-    if isinstance(run, list | tuple) and not all(map(_is_record, run[:1])):
-        raise TypeError(
-            "several runs are given as a dict by name, such as {'bm25': path, 'dense': path}; got "
-            f"a {type(run).__name__} of {len(run)}."
-        )
     return {ALONE: run}
+
+
+def _is_of_query(entry: Any) -> bool:
+    """Whether it is the run of a query, rather than the run of a system."""
+    if isinstance(entry, Mapping):
+        return not isinstance(next(iter(entry.values()), None), Mapping | list | tuple | set)
+    return isinstance(entry, list | tuple) and not (entry[:1] and _is_record(entry[0]))
+
+
+def _is_record(row: Any) -> bool:
+    return isinstance(row, Mapping) or (isinstance(row, list | tuple) and len(row) >= 3)
+
+
+def as_nested(source: Any) -> Any:
+    """The dict of dicts of an object of ranx; anything else unchanged."""
+    of_other_libraries = ("columns", "dtype", "to_numpy")
+    if hasattr(source, "to_dict") and not any(hasattr(source, of) for of in of_other_libraries):
+        return source.to_dict()
+    return source
+
+
+def read_source(
+    source: Any, kind: str, name: str, given: Mapping[str, str], may_be_empty: bool = False
+) -> Table:
+    """The table of a path, file object, DataFrame, dict by query or iterable of records.
+
+    `kind` is "qrels" or "run"; `given` has the names of columns by field.
+    """
+    check_in_memory(source, name)
+    source = as_nested(source)
+    is_file = has_columns(source)
+    if is_file:
+        table = _of_columns(read_columns(source), kind, given)
+        table = replace(table, queries=_as_texts(table.queries, "query", table.name))
+    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        table = read_lines(source, kind, *LAYOUT[kind])
+    elif hasattr(source, "columns"):
+        table = _of_columns(columns_of(name, source), kind, {})
+    else:
+        table = _of_columns(_of_records(source, kind, name), kind, {})
+    if not len(table.query) and not may_be_empty:
+        raise ValueError(f"the {table.name} has no rows; at least one is needed.")
+    table = replace(table, documents=_as_texts(table.documents, "document", table.name))
+    value = table.value
+    if kind == "run":
+        if (missing := np.isnan(value)).any():
+            raise ValueError(f"{table.where(int(missing.argmax()))}: the score is NaN.")
+        # -inf would mean not retrieved
+        return replace(table, value=np.maximum(value, np.finfo(np.float64).min))
+    is_whole = (np.abs(value) < LARGEST_EXACT_INTEGER) & (value == np.floor(value))
+    is_valid = is_whole | (np.isfinite(value) & (value >= 0)) if is_file else is_whole
+    if not is_valid.all():
+        at = int(is_valid.argmin())
+        raise ValueError(
+            f"{table.where(at)}: relevance must be an integer of less than 2**53, or, in a file "
+            f"with named columns, a number from 0 on; got {value[at]} for the document "
+            f"{shown(table.documents[table.document[at]])}. from_frames and from_ranked_lists take "
+            "other numbers."
+        )
+    return replace(table, value=value.astype(np.int64) if is_whole.all() else value)
+
+
+def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
+    field = "relevance" if kind == "qrels" else "score"
+    if field == "score" and "score" not in given:
+        has_score = columns.usual("score") is not None
+        has_rank = "rank" in given or (not has_score and "rank" in columns.names)
+        field = "rank" if has_rank else "score"
+    query, document, value = (columns.find(of, given) for of in ("query", "document", field))
+    return columns.table(query, document, value, field)
+
+
+def _records_of_dict(source: Mapping[Any, Any], kind: str, name: str) -> list[Any]:
+    """Records of dicts by query; of a run also of pairs, or of documents, best first."""
+    rows = []
+    for query, entry in source.items():
+        if not isinstance(entry, Mapping) and (
+            kind == "qrels" or not isinstance(entry, list | tuple)
+        ):
+            raise TypeError(
+                f"{name} must have a dict {{document: number}} for each query; got the "
+                f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
+                "lists of relevant documents."
+            )
+        pairs: Iterable[Any] = zip(entry, range(0, -len(entry), -1), strict=True)
+        if isinstance(entry, Mapping):
+            pairs = entry.items()
+        elif all(isinstance(item, list | tuple) and len(item) == 2 for item in entry):
+            pairs = entry
+        rows += [(query, document, value) for document, value in pairs]
+    return rows
+
+
+def _of_records(source: Any, kind: str, name: str) -> Columns:
+    """Columns by their names in named tuples and dicts, or their positions in a line."""
+    rows = _records_of_dict(source, kind, name) if isinstance(source, Mapping) else source
+    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if not all(map(_is_record, rows)):
+        raise TypeError(
+            f"{name} must be a path, a file object, a DataFrame, records such as (query, "
+            f"document, number), or a dict {{query: {{document: number}}}}; got a "
+            f"{type(source).__name__}. Several runs are a dict by name, {{'bm25': path}}."
+        )
+    first = rows[0] if rows else (None,) * 3
+    if isinstance(first, Mapping):
+        return Columns(name, list(first), lambda of: [row[of] for row in rows])
+    names = list(getattr(first, "_fields", range(len(first))))
+    if names == [0, 1, 2]:
+        names = ["query", "document", "relevance" if kind == "qrels" else "score"]
+    return Columns(name, names, lambda of: [row[names.index(of)] for row in rows])
+
+
+def _as_texts(ids: Array, kind: str, name: str) -> Array:
+    """The text of each id as in a file; `name` is that of the source."""
+    return as_objects([one if type(one) is str else _as_text(one, kind, name)
+                       for one in of_python(ids, dates=False)])  # fmt: skip
+
+
+def _as_text(value: Any, kind: str, name: str) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="surrogateescape")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # a column with missing ids has floats
+    if isinstance(value, FORMATTED):
+        raise ValueError(
+            f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
+            "which cannot be matched with ids in text. Convert them to integers or strings."
+        )
+    return str(value)

@@ -14,7 +14,8 @@ from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
 from ..comparison.intervals import FARTHEST, FEWEST_DISTINCT, TOLERANCE, Interval, skewed_ends
-from ..comparison.query_scores import metric_name, value_ranges
+from ..comparison.query_scores import value_range
+from ..metrics.labels import Limits
 from ..metrics.metric import Metric
 
 
@@ -193,13 +194,13 @@ class Moments:
         skewness *= 0.0 if variance < TOLERANCE**2 else s3 / (s2 * variance) ** 1.5
         return error, trace**2 / of_square, float(skewness)
 
-    def _ends(self, metric: str, is_difference: bool, confidence: float) -> Interval:
+    def _ends(self, limits: Limits | None, is_difference: bool, confidence: float) -> Interval:
         """Ends by skewness, or bounds where the queries show too little, as in memory.
 
         The bounds are those of Clopper and Pearson for the shares of queries below and above the
         most common value, each of which could have the lowest or the highest value.
         """
-        (low,), (high,) = (of.tolist() for of in value_ranges([metric], self.extremes[:, None]))
+        low, high = value_range(limits, *self.extremes.tolist())
         if is_difference:
             low, high = low - high, high - low
         error, freedom, skewness = self._shape()
@@ -230,7 +231,7 @@ class Moments:
         error, freedom, _ = self._shape()
         mean = mean if n_counted else math.nan
         summary = MetricSummary(mean, error, n, n_undefined, freedom)
-        summary._ends = partial(self._ends, metric_name(metric.name, metric), False)
+        summary._ends = partial(self._ends, metric.limits, False)
         return summary
 
     def difference(self, metric: Metric) -> DifferenceSummary:
@@ -240,7 +241,7 @@ class Moments:
         mean = _ratio(*self.sums) if n else math.nan
         counts = n, wins, n - wins - losses, losses
         summary = DifferenceSummary(mean, error, *counts, freedom)
-        summary._ends = partial(self._ends, metric_name(metric.name, metric), True)
+        summary._ends = partial(self._ends, metric.limits, True)
         return summary
 
 

@@ -15,10 +15,10 @@ from ..ranking.label_functions import linear
 # the part of the maximum that rounding may leave between it and an equal expectation
 ROUNDING = 1e-12
 
-Function = Callable[..., tuple[Array, Any, Array]]
+Formula = Callable[..., tuple[Array, Any, Array]]
 
 
-def adjusted(function: Function, options: dict[str, Any], block: Block) -> Any:
+def adjusted(formula: Formula, block: Block, **options: Any) -> Any:
     """What a formula returns, rescaled to (value - expected) / (best - expected).
 
     `expected` is the expectation over all orders of the documents of the query, retrieved or not,
@@ -27,24 +27,20 @@ def adjusted(function: Function, options: dict[str, Any], block: Block) -> Any:
     that a ratio of their sums adjusts the ratio of sums.
     """
     ideal = in_ideal_order(block, options.get("gain", linear))
-    numerator, scale, is_defined = function(ideal, **_over_all_orders(options))
-    best, (expected, _, _) = _ratio(numerator, scale), random_order(function, options, block)
+    numerator, scale, is_defined = formula(ideal, **{**options, "ties": "average"})
+    best, (expected, _, _) = _ratio(numerator, scale), random_order(formula, block, **options)
     possible = (best - expected) * scale
-    measured, denominator, of_scores = function(block, **options)
+    measured, denominator, of_scores = formula(block, **options)
     is_defined = is_defined & of_scores & (best - expected > ROUNDING * np.abs(best))
     gained = (_ratio(measured, denominator) - expected) * scale
     return np.where(is_defined, gained, 0.0), np.where(is_defined, possible, 0.0), is_defined
 
 
-def random_order(function: Function, options: dict[str, Any], block: Block) -> Any:
+def random_order(formula: Formula, block: Block, **options: Any) -> Any:
     """The expectation of a formula over all orders of the documents of each query."""
-    tied = in_random_order(block)
-    numerator, denominator, is_defined = function(tied, **_over_all_orders(options))
+    tied, options = in_random_order(block), {**options, "ties": "average"}
+    numerator, denominator, is_defined = formula(tied, **options)
     return _ratio(numerator, denominator), 1.0, is_defined
-
-
-def _over_all_orders(options: dict[str, Any]) -> dict[str, Any]:
-    return {**options, "ties": "average"}
 
 
 def _ratio(numerator: Array, denominator: Any) -> Array:

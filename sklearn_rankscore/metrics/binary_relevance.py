@@ -21,7 +21,7 @@ from .._typing import (
 from . import formulas
 from .definition import COUNT, JOINT, SELF_NORMALIZED, UNBIASED, metric
 from .expectations import until_first_relevant
-from .labels import of_counts
+from .labels import UNKNOWN
 from .metric import score
 
 __all__ = [
@@ -535,7 +535,7 @@ def hits_at_k(
     formulas.hits,
     aliases=("num_hits", "num_rel_ret"),
     adjustable="within cut-off",
-    limits=of_counts,
+    limits=lambda options: UNKNOWN if options["k"] is None else (0.0, float(options["k"])),
     clicks=UNBIASED,
     bounds="rising",
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from .._columns import as_numbers
@@ -162,44 +163,27 @@ class ClickSums:
 
     Parameters
     ----------
-    documents, clicks, clipped : int array of shape (n_queries,)
-        Number of documents, of clicks, and of documents with a clipped propensity.
-    least : float array of shape (n_queries,)
-        Smallest propensity of a click after clipping, 1 without a click.
-    weights, squares : float array of shape (n_queries,)
-        Sum of the weights of the clicks and of their squares, with weights that are multiplied by
-        `_unit` of `least`, because their own squares may not be finite.
+    sums : array of shape (n_queries, 6)
+        Number of documents, of clicks and of documents with a clipped propensity; the sum of the
+        weights of the clicks, that of their squares, and the largest one.
     """
 
-    documents: Array
-    clicks: Array
-    clipped: Array
-    least: Array
-    weights: Array
-    squares: Array
+    sums: Array
 
     def select(self, rows: Array | slice) -> ClickSums:
         """The sums of some queries."""
-        return ClickSums(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return ClickSums(self.sums[rows])
 
     def summary(self) -> PropensitySummary:
         """The summary of all queries together."""
-        least = self.least.min()
-        scale = _unit(least) / _unit(self.least)
-        total, squares = float(scale @ self.weights), float(scale**2 @ self.squares)
-        n_documents, n_clicks = int(self.documents.sum()), int(self.clicks.sum())
+        n_documents, n_clicks, n_clipped, total, squares = self.sums[:, :5].sum(axis=0).tolist()
         return PropensitySummary(
-            n_documents=n_documents,
-            n_clicks=n_clicks,
+            n_documents=int(n_documents),
+            n_clicks=int(n_clicks),
             effective_clicks=total**2 / squares if n_clicks else 0.0,
-            largest_share=float(_unit(least) / least) / total if n_clicks else float("nan"),
-            clipped_share=int(self.clipped.sum()) / n_documents,
+            largest_share=self.sums[:, 5].max() / total if n_clicks else float("nan"),
+            clipped_share=n_clipped / n_documents,
         )
-
-
-def _unit(propensity: Array) -> Array:
-    """A power of two between a propensity and its double, by which a product is not rounded."""
-    return np.ldexp(1.0, np.frexp(propensity)[1])
 
 
 def click_sums(
@@ -207,24 +191,28 @@ def click_sums(
 ) -> ClickSums:
     """The sums of each query, whose number `codes` gives for each document."""
     clicked = labels > 0
-    of_clicks, counted = codes[clicked], np.maximum(propensity, clip)[clicked]
-    least = np.ones(n_queries)
-    np.minimum.at(least, of_clicks, counted)
-    weights = _unit(least)[of_clicks] / counted
-
-    def count(queries: Array, weights: Array | None = None) -> Array:
-        return np.bincount(queries, weights, minlength=n_queries)
-
-    return ClickSums(
-        count(codes), count(of_clicks), count(codes[propensity < clip]), least,
-        count(of_clicks, weights), count(of_clicks, weights**2),
-    )  # fmt: skip
+    of_clicks = codes[clicked]
+    with np.errstate(over="ignore"):
+        weights = 1.0 / np.maximum(propensity, clip)[clicked]
+        squares = weights**2
+    if not np.isfinite(squares.sum()):
+        raise ValueError(
+            f"propensity is as low as {propensity.min():g}, and the squares of such weights are "
+            "not finite. Raise them with clip=, such as clip=0.01."
+        )
+    largest = np.zeros(n_queries)
+    np.maximum.at(largest, of_clicks, weights)
+    counted = (codes, None), (of_clicks, None), (codes[propensity < clip], None)
+    columns = [
+        np.bincount(queries, values, minlength=n_queries)
+        for queries, values in (*counted, (of_clicks, weights), (of_clicks, squares))
+    ]
+    return ClickSums(np.column_stack([*columns, largest]))
 
 
 def concatenate_sums(parts: Sequence[ClickSums]) -> ClickSums:
     """The sums of the queries of all parts, one part after another."""
-    names = [field.name for field in fields(ClickSums)]
-    return ClickSums(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return ClickSums(np.concatenate([part.sums for part in parts]))
 
 
 # bounds of the logarithms of propensities and relevances, which keep the likelihood finite
@@ -319,10 +307,12 @@ def estimate_propensity(
     present = np.unique(shown[kept])
     first = np.arange(1, min(last, len(present) + 5) + 1)
     _refuse(~np.isin(first, present), "no document was shown there")
-    rates = _click_rates(clicked[kept], shown[kept], items[kept], last)
-    _check_clicks(rates[0], pivot=method == "pivot")
-    estimate = _pivot if method == "pivot" else _all_pairs
-    propensities = estimate(*rates)
+    clicked, skipped = _click_rates(clicked[kept], shown[kept], items[kept], last)
+    _check_clicks(clicked, pivot=method == "pivot")
+    if method == "pivot":  # over the clicks at rank 1, of the documents shown at both
+        propensities = np.append(1.0, clicked[1:, 0] / clicked[0, 1:])
+    else:
+        propensities = _all_pairs(clicked, skipped)
     return np.asarray(propensities / propensities.max())
 
 
@@ -348,18 +338,14 @@ def _click_rates(clicks: Array, ranks: Array, items: Array, last: int) -> tuple[
     """
     keys, rows = np.unique(items * last + ranks - 1, return_inverse=True)
     rate = np.bincount(rows, clicks) / np.bincount(rows)
-    item, rank = np.unique(keys // last, return_inverse=True)[1], keys % last
-    clicked, skipped = np.zeros((last, last)), np.zeros((last, last))
-    starts = np.flatnonzero(np.diff(item, prepend=-1))
-    sizes = np.diff(starts, append=len(item))
-    for size in np.unique(sizes[sizes > 1]):  # documents that were shown at `size` ranks
-        entries = starts[sizes == size, None] + np.arange(size)
-        for i in range(size):
-            own, others = rank[entries[:, i]], rank[np.delete(entries, i, axis=1)]
-            of_own = rate[entries[:, i]]
-            for other in others.T:
-                np.add.at(clicked, (own, other), of_own)
-                np.add.at(skipped, (own, other), 1 - of_own)
+    place = np.unique(keys // last, return_inverse=True)[1], keys % last
+    shape = int(place[0].max()) + 1, last
+    shown, rates = (csr_array((values, place), shape) for values in (np.ones(len(keys)), rate))
+    # of each document shown at both ranks, and not of its own rank
+    pairs = [(at_rank.T @ shown).toarray() for at_rank in (rates, shown - rates)]
+    for sums in pairs:
+        np.fill_diagonal(sums, 0.0)
+    clicked, skipped = pairs
     return clicked, skipped
 
 
@@ -386,11 +372,6 @@ def _refuse(wrong: Array, why: str) -> None:
     # of rank 1 alone there is nothing to estimate
     way = "Set a smaller max_rank, or add" if ranks[0] > 2 else "Add"
     raise ValueError(f"{named} cannot be estimated: {why}. {way} a log of other rankings.")
-
-
-def _pivot(clicked: Array, skipped: Array) -> Array:
-    """Clicks at rank k over those at rank 1, of the documents shown at both."""
-    return np.append(1.0, clicked[1:, 0] / clicked[0, 1:])
 
 
 def _all_pairs(clicked: Array, skipped: Array) -> Array:

@@ -45,8 +45,16 @@ _DROP: dict[str, Any] = {"replace_undefined_by": math.nan}
 _TOP_N: dict[str, dict[str, Any]] = dict.fromkeys(("precision", "recall", "mrr", "hit_rate"), _DROP)
 _BINARY_NDCG: dict[str, Any] = {**_DROP, "gain": "binary"}
 
+
+def _each(options: dict[str, Any], *metrics: str) -> dict[str, dict[str, Any]]:
+    """Several metrics with the same options."""
+    return dict.fromkeys(metrics, options)
+
+
+_ALL_OF_TREC_EVAL = ("mrr", "precision", "recall", "f1", "hits", "hit_rate", "r_precision", "bpref")
+
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
-    "sklearn": {"dcg": {}, "ndcg": {}, "query_auc": {}},
+    "sklearn": _each({}, "dcg", "ndcg", "query_auc"),
     "lightgbm": {
         "ndcg": {**_STABLE, "gain": "exponential", "replace_undefined_by": 1.0},
         "map": {**_STABLE, "threshold": 0.5, "replace_undefined_by": 1.0},
@@ -57,72 +65,44 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "precision": {**_STABLE, "k": 32, "denominator": "min"},
     },
     "catboost": {
-        "dcg": _WORST,
+        **_each(_WORST, "dcg", "pfound"),
         "ndcg": {**_WORST, "replace_undefined_by": 1.0},
-        "map": _WORST_ABOVE_HALF,
-        "mrr": _WORST_ABOVE_HALF,
+        **_each(_WORST_ABOVE_HALF, "map", "mrr"),
         "precision": {**_WORST_ABOVE_HALF, "denominator": "min"},
         "recall": {**_WORST_ABOVE_HALF, "replace_undefined_by": 1.0},
         "err": {**_WORST, "max_grade": None},
-        "pfound": _WORST,
         "query_auc": {"threshold": 0.5, "replace_undefined_by": 0.0},
         "pair_accuracy": {"replace_undefined_by": 0.0},
     },
     "trec_eval": {
         "ndcg": _REVERSED,
         "map": {**_REVERSED, **_DIVIDE_BY_R},
-        "mrr": _REVERSED,
-        "precision": _REVERSED,
-        "recall": _REVERSED,
-        "f1": _REVERSED,
-        "hits": _REVERSED,
-        "hit_rate": _REVERSED,
-        "r_precision": _REVERSED,
+        **_each(_REVERSED, *_ALL_OF_TREC_EVAL, "infap"),
         "rbp": {**_REVERSED, "p": 0.9, "gain": "linear", "normalize": True},
-        "bpref": _REVERSED,
-        "infap": _REVERSED,
     },
     "ranx": {
-        "dcg": _STABLE,
-        "ndcg": _STABLE,
+        **_each(_STABLE, "dcg", "ndcg"),
         "map": {**_STABLE, **_DIVIDE_BY_R},
-        "mrr": _STABLE,
-        "precision": _STABLE,
-        "recall": _STABLE,
-        "f1": _STABLE,
-        "hits": _STABLE,
-        "hit_rate": _STABLE,
-        "r_precision": _STABLE,
+        **_each(_STABLE, *_ALL_OF_TREC_EVAL),
         "rbp": {**_STABLE, "gain": "linear"},
-        "bpref": _STABLE,
     },
     "torchmetrics": {
-        "ndcg": {},
+        **_each({}, "ndcg", "mrr", "precision", "recall", "hit_rate", "r_precision"),
         "map": {"denominator": "hits"},
-        "mrr": {},
-        "precision": {},
-        "recall": {},
-        "hit_rate": {},
-        "r_precision": {},
         "query_auc": {"replace_undefined_by": 0.0},
     },
     "rax": {
-        "dcg": {**_STABLE, "gain": "exponential"},
-        "ndcg": {**_STABLE, "gain": "exponential"},
+        **_each({**_STABLE, "gain": "exponential"}, "dcg", "ndcg"),
         "map": {**_STABLE_FROM_ONE, **_DIVIDE_BY_R},
-        "mrr": _STABLE_FROM_ONE,
+        **_each(_STABLE_FROM_ONE, "mrr", "recall"),
         "precision": {**_STABLE_FROM_ONE, "denominator": "min"},
-        "recall": _STABLE_FROM_ONE,
         "pair_accuracy": {"ties": "pessimistic", "replace_undefined_by": 0.0},
     },
     "beir": {
         # beir/retrieval/evaluation.py calls pytrec_eval; custom_metrics.py sorts stably
-        "ndcg": _REVERSED,
+        **_each(_REVERSED, "ndcg", "precision", "recall"),
         "map": {**_REVERSED, **_DIVIDE_BY_R},
-        "precision": _REVERSED,
-        "recall": _REVERSED,
-        "mrr": _STABLE,
-        "hit_rate": _STABLE,
+        **_each(_STABLE, "mrr", "hit_rate"),
     },
     "implicit": {
         # implicit/evaluation.pyx, ranking_metrics_at_k
@@ -130,23 +110,15 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "map": _DROP,
         "ndcg": _BINARY_NDCG,
     },
+    # recommenders/evaluation/python_evaluation.py
     "recommenders": {
-        # recommenders/evaluation/python_evaluation.py
-        **dict.fromkeys(("precision", "recall", "map", "r_precision"), _DROP),
+        **_each(_DROP, "precision", "recall", "map", "r_precision"),
         "ndcg": _BINARY_NDCG,
     },
-    "rectools": {
-        # rectools/metrics; its NDCG with divide_by_achievable=True
-        **_TOP_N,
-        "map": {**_DROP, **_DIVIDE_BY_R},
-        "ndcg": _BINARY_NDCG,
-    },
-    "recbole": {
-        # recbole/evaluator/metrics.py
-        **_TOP_N,
-        "map": _DROP,
-        "ndcg": _BINARY_NDCG,
-    },
+    # rectools/metrics; its NDCG with divide_by_achievable=True
+    "rectools": {**_TOP_N, "map": {**_DROP, **_DIVIDE_BY_R}, "ndcg": _BINARY_NDCG},
+    # recbole/evaluator/metrics.py
+    "recbole": {**_TOP_N, "map": _DROP, "ndcg": _BINARY_NDCG},
 }
 
 

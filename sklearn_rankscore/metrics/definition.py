@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from .labels import Limits, check_gains, from_0_to_1
+from .labels import UNKNOWN, Limits, check_gains
 from .options import DATA, DEFAULTS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -66,9 +67,11 @@ class Definition:
         Whether the option `adjusted` rescales it: always; only with a cut-off, without which all
         orders have the same value; not, because random orders have the expectation 0 and the ideal
         order is 1; or there is no such option.
-    limits : callable or None
-        ``limits(**options)``, the lowest and the highest value, infinite if that depends on the
-        labels; None if nothing is known.
+    limits : tuple of float, callable or None
+        The lowest and the highest value, infinite if they depend on the labels, or
+        ``limits(options)`` that returns them; None if nothing is known.
+    adjusted_limits : tuple of float
+        Those of the metric adjusted for chance, of which a query may have any value below 0.
     clicks : str
         How clicks estimate it, "unbiased" or "self-normalized", or why they cannot.
     clicks_lack : str
@@ -93,7 +96,8 @@ class Definition:
     reads_unjudged: bool = False
     best_order: bool = True
     adjustable: Adjustable = "always"
-    limits: Callable[..., Limits] | None = from_0_to_1
+    limits: Limits | Callable[[dict[str, Any]], Limits] | None = (0.0, 1.0)
+    adjusted_limits: Limits = UNKNOWN
     clicks: str = "it is not known to be a sum over documents"
     clicks_lack: str = ""
     bounds: Literal["rising", "by count"] | None = None
@@ -123,6 +127,11 @@ class Definition:
             else own[name]
             for name in ordered
         }  # fmt: skip
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its name stands for it, which is not so of a function of a block."""
+        return METRICS.get(self.name) is self
 
     @property
     def meaning(self) -> str:
@@ -176,3 +185,36 @@ def key(name: str) -> str:
     letters = re.sub("[_ ]", "", name.lower())
     # not "-" at an end, as in XGBoost's "ndcg-" or a negated "-ndcg"
     return re.sub(r"(?<=\w)-+(?=\w)", "", letters)
+
+
+def name_of_function(metric: Any) -> str | None:
+    """The name of one of the public metric functions; None for anything else."""
+    # compared by identity, because a callable of the user's need not be hashable
+    return next((name for name, known in METRICS.items() if known.function is metric), None)
+
+
+def display_name(metric: Callable[..., Any]) -> str:
+    """The name of a function, with the arguments that `functools.partial` has bound."""
+    if not isinstance(metric, partial):
+        return str(getattr(metric, "__name__", type(metric).__name__))
+    bound = [*map(repr, metric.args), *(f"{name}={v!r}" for name, v in metric.keywords.items())]
+    return f"{display_name(metric.func)}({', '.join(bound)})"
+
+
+def definition_of(function: Callable[..., Any]) -> Definition:
+    """What is declared about a metric function.
+
+    A function of a block is a metric of which nothing is known, with the options of all metrics.
+    """
+    if name := name_of_function(function):
+        return METRICS[name]
+    return Definition(
+        display_name(function),
+        lambda block: function(block),
+        defaults={"replace_undefined_by": math.nan},
+        adjustable="never",
+        limits=None,
+        clicks="a function of a block is not known to be a sum over documents",
+        is_own=True,
+        function=function,
+    )

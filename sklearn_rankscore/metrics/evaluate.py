@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from .._typing import Array, Library, QueryIds
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_index, check_same_order, index_ids
-from ..ranking import Block, read_queries
-from .labels import warn_of_fixed_values
-from .metric import measure
+from ..ranking import Block
+from .metric import compute
 from .resolve import resolve_all
 
 T = TypeVar("T")
@@ -168,17 +167,13 @@ def evaluate(
     """
     resolved = resolve_all(metrics, like=like, **options)
 
-    def compute(scores: Any, groups: Any) -> dict[str, Any]:
-        queries = read_queries(
-            y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
-        )
-        warn_of_fixed_values(queries, resolved.values())
-        values = measure(queries, resolved.values(), n_jobs=n_jobs, data=(y_true, scores))
-        return {
-            name: metric.aggregate(of_queries, queries)
-            for (name, metric), of_queries in zip(resolved.items(), values, strict=True)
-        }
+    def of_scores(scores: Any, groups: Any) -> dict[str, Any]:
+        results = compute(
+            [*resolved.values()], y_true, scores,
+            groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs,
+        )  # fmt: skip
+        return dict(zip(resolved, results, strict=True))
 
     if isinstance(y_score, Mapping):
-        return by_system(compute, y_true, y_score, groups, sample_weight)
-    return compute(y_score, groups)
+        return by_system(of_scores, y_true, y_score, groups, sample_weight)
+    return of_scores(y_score, groups)

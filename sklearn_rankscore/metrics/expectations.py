@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_banded
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
@@ -17,7 +17,7 @@ from ..ranking.label_functions import (
     pooled_unjudged,
     relevant,
 )
-from ..ranking.ties import BY_INPUT_ORDER, TieGroups, accumulate
+from ..ranking.ties import BY_INPUT_ORDER, accumulate
 
 # ranks in which the first relevant document is searched before the scores are
 SEARCHED_RANKS = 10
@@ -92,104 +92,66 @@ def mean_precision_of_hits(
     If the cut-off leaves t of m tied documents, r of them relevant, the number h of them within the
     cut-off has the hypergeometric distribution, and the mean is known for each h.
     """
-    k = precisions.shape[1]
-    fixed_order = ties in BY_INPUT_ORDER
+    k, fixed_order = precisions.shape[1], ties in BY_INPUT_ORDER
     hits = block.by_rank(relevant(threshold), ties if fixed_order else "average")[:, :k].sum(axis=1)
     expected = block.by_rank(relevant(threshold), ties)[:, :k]
-    means = precisions.sum(axis=1) / np.maximum(expected.sum(axis=1), 1e-300)
+    means = np.asarray(precisions.sum(axis=1) / np.maximum(expected.sum(axis=1), 1e-300))
     if fixed_order:
-        return np.asarray(means), hits
+        return means, hits
     share = block.by_rank(relevant(threshold))
     offset, size = (np.broadcast_to(a, share.shape)[:, k - 1] for a in block.tie_groups())
-    start, share = k - 1 - offset, share[:, k - 1]
+    start = k - 1 - offset
     rows = np.flatnonzero((start + size > k) & (start < block.retrieved))
-    if not len(rows):
-        return np.asarray(means), hits
-    start, size = start[rows], size[rows]
-    within_start = np.arange(k) < start[:, None]
-    group = DividedGroups(
-        start,
-        k - start,
-        size,
-        np.rint(share[rows] * size),
-        (expected[rows] * within_start).sum(axis=1),
-        (precisions[rows] * within_start).sum(axis=1),
-    )
-    if ties == "average":
-        means[rows] = group.expected_mean()
-    else:
-        means[rows] = group.extreme_mean(ties)
-    return np.asarray(means), hits
+    if len(rows):
+        start, size = start[rows, None], size[rows, None]
+        above = np.arange(k) < start
+        hits_above, sum_above = (
+            (of_ranks[rows] * above).sum(axis=1)[:, None] for of_ranks in (expected, precisions)
+        )
+        n_relevant = np.rint(share[rows, k - 1, None] * size)
+        means[rows] = _of_divided_groups(
+            start, k - start, size, n_relevant, hits_above, sum_above, ties
+        )
+    return means, hits
 
 
-@dataclass
-class DividedGroups:
-    """Tie groups that the cut-off divides.
+def _of_divided_groups(
+    start: Array, within: Array, size: Array, n_relevant: Array, hits_above: Array,
+    sum_above: Array, ties: str,
+) -> Array:  # fmt: skip
+    """Mean precision of hits of queries with a tie group that the cut-off divides.
 
-    Parameters
-    ----------
-    start, within, size, n_relevant : array of shape (n_groups,)
-        Number of ranks before the group, of its documents within the cut-off, of its documents,
-        and of the relevant ones.
-    hits_before, sum_before : array of shape (n_groups,)
-        Relevant documents before the group, and the sum of their precisions.
+    For each query, in a column: ranks above the group, its documents within the cut-off and in all,
+    the relevant ones of them, and the hits above it with the sum of their precisions.
     """
+    h = np.arange(int(within.max()) + 1)  # relevant documents of the group within the cut-off
+    possible = (h <= np.minimum(within, n_relevant)) & (h >= within - size + n_relevant)
+    if ties == "average":
+        before = np.arange(h[-1])  # of a relevant one, (h - 1) of (within - 1) are relevant
+        reciprocals = (before < within) / (start + 1 + before)
+        first, later = reciprocals.sum(axis=1), (reciprocals * before).sum(axis=1)
+        others = (h - 1) / np.maximum(within - 1, 1)
+        sums = h / within * ((hits_above + 1) * first[:, None] + others * later[:, None])
+    elif ties == "optimistic":
+        sums = _after_0(np.cumsum((hits_above + h[1:]) / (start + h[1:]), axis=1))
+    else:  # each hit raises the precision at itself and at the later ones by 1 / their ranks
+        reciprocals = np.cumsum(1.0 / np.maximum(start + within - h[:-1], 1), axis=1)
+        sums = _after_0(hits_above * reciprocals + np.cumsum(reciprocals, axis=1))
+    values = (sum_above + sums) / np.maximum(hits_above + h, 1)
+    if ties == "average":
+        both = possible[:, 1:] & possible[:, :-1]  # probabilities from the ratios of neighbors
+        more, fewer = (n_relevant - h) * (within - h), h * (size - n_relevant - within + h)
+        ratio = np.divide(more[:, :-1], fewer[:, 1:], out=np.ones(both.shape), where=both)
+        logs = _after_0(np.cumsum(np.log(ratio), axis=1))
+        weights = np.exp(logs - logs.max(axis=1)[:, None]) * possible
+        return np.asarray((values * weights).sum(axis=1) / weights.sum(axis=1))
+    if ties == "optimistic":
+        return np.asarray(values.max(axis=1, where=possible, initial=-np.inf))
+    return np.asarray(values.min(axis=1, where=possible, initial=np.inf))
 
-    start: Array
-    within: Array
-    size: Array
-    n_relevant: Array
-    hits_before: Array
-    sum_before: Array
 
-    def expected_mean(self) -> Array:
-        """Expectation of the mean precision over the number of hits within the cut-off."""
-        most = int(self.within.max())
-        start, within, hits_before = self.start[:, None], self.within[:, None], self.hits_before
-        positions, counts = np.arange(1, most + 1), np.arange(most + 1)
-        reciprocals = (positions <= within) / (start + positions)
-        first, later = reciprocals.sum(axis=1), (reciprocals * (positions - 1)).sum(axis=1)
-        others = (counts - 1) / np.maximum(within - 1, 1)
-        sums = (hits_before + 1)[:, None] * first[:, None] + others * later[:, None]
-        values = self.sum_before[:, None] + counts / within * sums
-        values /= np.maximum(hits_before[:, None] + counts, 1)
-        return np.asarray(np.einsum("gh,gh->g", values, self._probability(counts)))
-
-    def extreme_mean(self, ties: str) -> Array:
-        """The largest or smallest mean precision, with the relevant documents first or last."""
-        counts = np.arange(int(self.within.max()) + 1)
-        start, within, hits_before = self.start[:, None], self.within[:, None], self.hits_before
-        values = np.repeat(self.sum_before[:, None], len(counts), axis=1)
-        if ties == "optimistic":
-            precisions = (hits_before[:, None] + counts[1:]) / (start + counts[1:])
-            values[:, 1:] += np.cumsum(precisions, axis=1)
-        else:  # each hit raises the precision at itself and at the later ones by 1 / their ranks
-            ranks = np.maximum(start + within - counts[:-1], 1)  # from the last one upwards
-            reciprocals = np.cumsum(1.0 / ranks, axis=1)
-            values[:, 1:] += hits_before[:, None] * reciprocals + np.cumsum(reciprocals, axis=1)
-        values /= np.maximum(hits_before[:, None] + counts, 1)
-        extreme, excluded = (np.max, -np.inf) if ties == "optimistic" else (np.min, np.inf)
-        return np.asarray(extreme(np.where(self._possible(counts), values, excluded), axis=1))
-
-    def _possible(self, counts: Array) -> Array:
-        """Whether each number of relevant documents within the cut-off may occur."""
-        within, n_relevant = self.within[:, None], self.n_relevant[:, None]
-        most = np.minimum(within, n_relevant)
-        return np.asarray((counts <= most) & (counts >= within - self.size[:, None] + n_relevant))
-
-    def _probability(self, counts: Array) -> Array:
-        """Hypergeometric probability of each number of hits, from the ratios of neighbors."""
-        within, n_relevant = self.within[:, None], self.n_relevant[:, None]
-        n_irrelevant, possible = self.size[:, None] - n_relevant, self._possible(counts)
-        h = counts[:-1]
-        more = (n_relevant - h) * (within - h)
-        fewer = (h + 1.0) * (n_irrelevant - within + h + 1)
-        both = possible[:, 1:] & possible[:, :-1]
-        log_ratio = np.log(np.where(both, more, 1.0)) - np.log(np.where(both, fewer, 1.0))
-        weights = np.zeros(possible.shape)
-        np.cumsum(log_ratio, axis=1, out=weights[:, 1:])
-        weights = np.exp(weights - weights.max(axis=1)[:, None]) * possible
-        return np.asarray(weights / weights.sum(axis=1)[:, None])
+def _after_0(sums: Array) -> Array:
+    return np.pad(sums, ((0, 0), (1, 0)))
 
 
 def preferences_lost(block: Block, threshold: float, ties: Any, n_relevant: Array) -> Array:
@@ -233,12 +195,6 @@ def _sum_to(n: Array, limit: Array) -> Array:
 # trec_eval's INFAP_EPSILON: added to the numbers of relevant and of irrelevant documents above
 EPSILON = 0.00001
 
-# ranks that are computed at once
-AT_ONCE = 2**14
-
-# positions in a tie group that are computed one after another; such stretches are joined
-STRETCH = 2**8
-
 
 def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     """Expected inferred precision at each rank if its document is relevant, 0 otherwise.
@@ -252,28 +208,27 @@ def inferred_precisions(block: Block, threshold: float, ties: Any) -> Array:
     shares = [block.by_rank(kind, ties) for kind in kinds]
     groups: tuple[Any, Any] = block.tie_groups(ties)
     offset, size = groups
-    above = [_above_group(share, offset) for share in shares]
-    values = np.empty_like(shares[0])
-    for first in range(0, len(block.ranks), AT_ONCE):
-        ranks = slice(first, first + AT_ONCE)
-        counts = [part[:, ranks] for part in above]
-        if np.ndim(size):
-            of_others = offset[:, ranks] / np.maximum(size[:, ranks] - 1, 1)
-            for i, share in enumerate(shares):  # the document itself is a relevant one
-                others = share[:, ranks] * size[:, ranks] - (i == 0)
-                counts[i] = counts[i] + np.maximum(others, 0) * of_others
-        precision = _precision(block.ranks[ranks], *counts)
-        np.multiply(shares[0][:, ranks], precision, out=values[:, ranks])
-    if np.ndim(size):
-        _overwrite_uncertain(values, shares, above, offset, size)
-    return values
-
-
-def _above_group(share: Array, offset: Array | int) -> Array:
-    """Number of documents of a kind above the tie group of each rank."""
-    above = np.cumsum(share, axis=1)
-    above -= share * (offset + 1)
-    return np.asarray(np.rint(above, out=above))
+    above = [np.rint(np.cumsum(share, axis=1) - share * (offset + 1)) for share in shares]
+    if not np.ndim(size):
+        return np.asarray(shares[0] * _precision(block.ranks, *above))
+    share_before = offset / np.maximum(size - 1, 1)
+    expected = [
+        before + np.maximum(share * size - is_itself, 0) * share_before
+        for before, share, is_itself in zip(above, shares, (1, 0, 0), strict=True)
+    ]
+    values = shares[0] * _precision(block.ranks, *expected)
+    del expected, share_before
+    # groups of which some documents are judged and others are not
+    n_judged = (shares[0] + shares[1]) * size
+    some = (offset == 0) & (shares[0] > 0) & (n_judged > 1.5) & (n_judged < size - 0.5)
+    rows, starts = np.nonzero(some)
+    if len(rows):
+        m = size[rows, starts]
+        within = [np.rint(share[rows, starts] * m) for share in shares]
+        relevant_above = _relevant_above(m, *within, *(part[rows, starts] for part in above))
+        rows, ranks = np.repeat(rows, m), np.repeat(starts, m) + _positions(m)
+        values[rows, ranks] = shares[0][rows, ranks] * (1 + relevant_above) / (ranks + 1)
+    return np.asarray(values)
 
 
 def _precision(rank: Any, relevant: Any, irrelevant: Any, unjudged: Any) -> Any:
@@ -285,24 +240,6 @@ def _precision(rank: Any, relevant: Any, irrelevant: Any, unjudged: Any) -> Any:
     judged = relevant + irrelevant
     share = (relevant + EPSILON) / (judged + 2 * EPSILON)
     return (1 + (judged + unjudged) * share) / rank
-
-
-def _overwrite_uncertain(
-    values: Array, shares: list[Array], above: list[Array], offset: Any, size: Any
-) -> None:
-    """Overwrite the values of tie groups of which some documents are judged and others are not."""
-    n_judged = (shares[0] + shares[1]) * size
-    some = (offset == 0) & (shares[0] > 0) & (n_judged > 1.5) & (n_judged < size - 0.5)
-    rows, starts = np.nonzero(some)
-    if not len(rows):
-        return
-    sizes = size[rows, starts]
-    within = [np.rint(share[rows, starts] * sizes) for share in shares]
-    expected = _relevant_above(sizes, *within, *(part[rows, starts] for part in above))
-    position = positions(sizes)
-    rank = np.repeat(starts, sizes) + position
-    of_group = np.repeat(shares[0][rows, starts], sizes)
-    values[np.repeat(rows, sizes), rank] = of_group * (1 + expected) / (rank + 1)
 
 
 def _relevant_above(
@@ -322,7 +259,7 @@ def _relevant_above(
     rest = b - per_judged * a
     constant = pooled * per_judged + more * rest
     slope = per_judged * (per_other + more * judged / (m - 1))
-    j = positions(m)
+    j = _positions(m)
     reciprocals = np.repeat((pooled - more * a) * rest, m) + np.repeat(per_other * rest, m) * j
     reciprocals *= _mean_reciprocals(a, m, judged)
     return np.asarray(reciprocals + np.repeat(constant, m) + np.repeat(slope, m) * j)
@@ -337,12 +274,11 @@ def _mean_reciprocals(a: Array, m: Array, judged: Array) -> Array:
     half = 2 * m - judged - 2 * a
     until = np.floor((half + np.sqrt(half**2 + 8 * m * a)) / 4).astype(np.intp) + 1
     until = np.clip(until, 1, m - 1)
-    both = np.append(a, -(judged + a)), np.tile(m, 2), np.tile(judged, 2)
-    forward, backward = np.split(_recurrence(*both, np.append(until, m - until)), [until.sum()])
-    result = np.empty(m.sum())
-    heads = np.cumsum(m) - m
-    result[np.repeat(heads, until) + positions(until)] = forward
-    result[np.repeat(heads + m - 1, m - until) - positions(m - until)] = -backward
+    result, heads = np.empty(m.sum()), np.cumsum(m) - m
+    forward = _recurrence(a, m, judged, until)
+    result[np.repeat(heads, until) + _positions(until)] = forward
+    backward = _recurrence(-(judged + a), m, judged, m - until)
+    result[np.repeat(heads + m - 1, m - until) - _positions(m - until)] = -backward
     return result
 
 
@@ -353,58 +289,18 @@ def _recurrence(a: Array, m: Array, judged: Array, lengths: Array) -> Array:
     x G' + a G = (1 + x)^judged. The sum of binom(m - 1, j) h(j) x^j is G (1 + x)^(m - 1 - judged),
     whose derivative gives (m - j) (j + a) h(j) = m + j (m - judged - a - j) h(j - 1).
     """
-    heads = np.cumsum(lengths) - lengths
-    n_stretches, starts, sizes = blocks(heads, lengths, STRETCH)
-    joined = bool((n_stretches > 1).any())
-    result = np.empty((1 + joined, lengths.sum()))
-    # the values from 0 on, and the factors by which the value before a stretch contributes
-    state = np.zeros((1 + joined, len(starts)))
-    state[1:] = 1
-    order = np.argsort(-sizes, kind="stable")
-    places: Any = starts[order]
-    j = (starts - np.repeat(heads, n_stretches))[order].astype(float)
-    a, m, c = (np.repeat(values, n_stretches)[order] for values in (a, m, m - judged))
-    for n in np.searchsorted(-sizes[order], -np.arange(sizes.max())):  # stretches not at their end
-        state, j, places, a, m, c = (values[..., :n] for values in (state, j, places, a, m, c))
-        inverse = 1 / ((m - j) * (j + a))
-        state *= j * (c - j - a) * inverse
-        state[0] += m * inverse
-        result[:, places] = state
-        j += 1
-        places += 1
-    if joined:
-        _join(result, n_stretches, starts, sizes)
-    return np.asarray(result[0])
+    j = _positions(lengths)
+    a, m, others = (np.repeat(values, lengths) for values in (a, m, m - judged))
+    inverse = 1 / ((m - j) * (j + a))
+    bands = np.zeros((3, len(j)))
+    bands[1], bands[2, :-1] = 1, (-j * (others - a - j) * inverse)[1:]  # 0 at j = 0 of a group
+    own = {"overwrite_ab": True, "overwrite_b": True, "check_finite": False}
+    return np.asarray(solve_banded((1, 1), bands, m * inverse, **own))
 
 
-def _join(result: Array, n_stretches: Array, starts: Array, sizes: Array) -> None:
-    """Add to each stretch of a recurrence what the last value before it contributes."""
-    ends = starts + sizes - 1
-    before = np.zeros(len(starts))
-    first = np.cumsum(n_stretches) - n_stretches
-    for i in range(1, n_stretches.max()):
-        some = first[n_stretches > i] + i
-        value, factor = result[:, ends[some - 1]]
-        before[some] = value + factor * before[some - 1]
-    result[0] += np.repeat(before, sizes) * result[1]
-
-
-def blocks(starts: Array, sizes: Array, longest: int) -> tuple[Array, Array, Array]:
-    """Divide groups evenly into blocks: how many each group has, and their starts and sizes."""
-    n_blocks = -(-sizes // longest)
-    length = np.repeat(-(-sizes // n_blocks), n_blocks)
-    before = positions(n_blocks) * length
-    return (
-        n_blocks,
-        np.repeat(starts, n_blocks) + before,
-        np.minimum(length, np.repeat(sizes, n_blocks) - before),
-    )
-
-
-def positions(lengths: Array) -> Array:
+def _positions(lengths: Array) -> Array:
     """0, 1, … in each of several parts that follow one another."""
-    heads = np.cumsum(lengths) - lengths
-    return np.asarray(np.arange(lengths.sum()) - np.repeat(heads, lengths))
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths))
 
 
 # entries that are merged at a time
@@ -433,59 +329,56 @@ def tied_pairs(labels: Array, offset: Array) -> tuple[Array, Array]:
     return _pairs_within(equal_label, ascending), _pairs_within(equal_both, labels)
 
 
-def _pairs_within(equals_next: Array, labels: Array) -> Array:
-    """Pairs within groups of equal neighbors; labels of -inf are no documents."""
-    size = TieGroups(equals_next, labels.shape[1]).size()
-    return np.asarray(((size - 1) / 2 * np.isfinite(labels)).sum(axis=1))
+def _pairs_within(equals_previous: Array, labels: Array) -> Array:
+    """Pairs within runs of equal neighbors; labels of -inf are no documents."""
+    first = _first_of_run(equals_previous)
+    before = np.subtract(np.arange(first.shape[1]), first, out=first)
+    return np.asarray((before * np.isfinite(labels)).sum(axis=1, dtype=np.float64))
+
+
+def _first_of_run(equals_previous: Array) -> Array:
+    """For each entry the column of the first one in its run of equal neighbors."""
+    n_rows, width = equals_previous.shape
+    first = np.zeros((n_rows, width + 1), dtype=np.intp)
+    np.copyto(first[:, 1:], np.arange(1, width + 1), where=~equals_previous)
+    return np.asarray(np.maximum.accumulate(first, axis=1, out=first))
 
 
 def average_ranks(labels: Array) -> Array:
     """Rank of each entry by descending label, equal labels sharing their mean rank."""
     order = np.argsort(-labels, axis=1, kind="stable")
     descending = np.take_along_axis(labels, order, axis=1)
-    groups = TieGroups(descending[:, 1:] == descending[:, :-1], labels.shape[1])
-    descending[:] = np.arange(1, labels.shape[1] + 1)
-    by_position = groups.broadcast(groups.starts + (groups.sizes + 1) / 2, descending)
-    del groups
+    equals_previous = descending[:, 1:] == descending[:, :-1]
+    del descending
+    first = _first_of_run(equals_previous)
+    first -= _first_of_run(equals_previous[:, ::-1])[:, ::-1]  # that is the last, from the end
     ranks = np.empty(labels.shape)
-    np.put_along_axis(ranks, order, by_position, axis=1)
+    np.put_along_axis(ranks, order, (first + labels.shape[1] + 1) / 2, axis=1)
     return ranks
 
 
 def inversions(labels: Array) -> Array:
     """Pairs in each row of which the later label is larger, counted by a merge sort."""
     n_rows, n_ranks = labels.shape
-    width = 1 << (n_ranks - 1).bit_length()
+    width, half = 1 << (n_ranks - 1).bit_length(), 1
     merged = np.full((n_rows, width), np.inf)
     merged[:, :n_ranks] = -labels
     counts = np.zeros(n_rows)
-    half = 1
     while half < width:
         parts = merged.reshape(-1, 2 * half)
         rows = np.arange(len(parts)) // (width // (2 * half))
-        count = _merge_halves if 2 * half <= PART else _merge_long_halves
         step = max(1, PART // (2 * half))
         for first in range(0, len(parts), step):
             chosen = slice(first, first + step)
-            counts += np.bincount(rows[chosen], count(parts[chosen]), minlength=n_rows)
+            counts += np.bincount(rows[chosen], _merge(parts[chosen]), minlength=n_rows)
         half *= 2
     return counts
 
 
-def _merge_halves(parts: Array) -> Array:
+def _merge(parts: Array) -> Array:
     """Sort rows of which both halves are sorted; returns the inversions of each."""
     half = parts.shape[1] // 2
     order = np.argsort(parts, axis=1, kind="stable")
-    from_right = np.cumsum(order >= half, axis=1)
     parts[:] = np.take_along_axis(parts, order, axis=1)
-    return np.asarray((from_right * (order < half)).sum(axis=1))
-
-
-def _merge_long_halves(parts: Array) -> Array:
-    """The same for one row, in less memory."""
-    left, right = np.split(parts[0], 2)
-    steps = range(0, len(right), PART)
-    not_above = (np.searchsorted(left, right[i : i + PART], side="right").sum() for i in steps)
-    count = len(left) * len(right) - sum(map(int, not_above))
-    parts[0].sort(kind="stable")
-    return np.array([count])
+    is_left = order < half
+    return np.asarray((np.cumsum(~is_left, axis=1, out=order) * is_left).sum(axis=1))

@@ -7,6 +7,7 @@ stand in the public functions of the same metrics.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,6 @@ from .expectations import (
     ranked_labels,
     tied_pairs,
 )
-from .options import stop_after
 
 # Cumulated gain
 
@@ -126,14 +126,13 @@ def reciprocal_rank(block: Block, k: int | None, threshold: float, ties: Any) ->
 
 def err(block: Block, k: int | None, max_grade: float | None, ties: Any) -> Any:
     """Expected reciprocal of the rank at which the user stops."""
-    continue_prob = _not_satisfied if max_grade is None else stop_after(max_grade)
-    stops = _stop_prob(block, continue_prob, ties) / block.ranks
+    stops = _stop_prob(block, _not_satisfied(max_grade), ties) / block.ranks
     return stops[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
 
 
 def pfound(block: Block, k: int | None, decay: float, ties: Any) -> Any:
     """Probability that the user is satisfied before giving up."""
-    satisfied = _stop_prob(block, _not_satisfied, ties) * decay ** (block.ranks - 1.0)
+    satisfied = _stop_prob(block, _not_satisfied(None), ties) * decay ** (block.ranks - 1.0)
     return satisfied[:, :k].sum(axis=1), 1.0, block.total(relevant(0.0)) > 0
 
 
@@ -245,6 +244,12 @@ def _stop_prob(block: Block, continue_prob: ArrayFunction, ties: Any) -> Array:
     return np.maximum(stops, 0.0, out=stops)  # rounding errors between tie groups
 
 
-@tabulated
-def _not_satisfied(labels: Array) -> Array:
-    return np.asarray(1.0 - labels)
+@lru_cache(maxsize=256)
+def _not_satisfied(max_grade: float | None) -> ArrayFunction:
+    """The probability of continuing after a document, 1 - (2**y - 1) / 2**max_grade.
+
+    Without a highest grade a label is the probability of stopping.
+    """
+    if max_grade is None:
+        return tabulated(lambda labels: np.asarray(1.0 - labels))
+    return tabulated(lambda labels: np.asarray(1.0 - (np.exp2(labels) - 1.0) / 2.0**max_grade))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array, Average, ERRArgs, GainArgs, Macro, PFoundArgs, RBPArgs
 from . import formulas
 from .definition import JOINT, SELF_NORMALIZED, UNBIASED, metric
-from .labels import check_grades, check_probabilities, of_mean_gains, of_normalized_gains, of_sums
+from .labels import UNKNOWN, check_grades
 from .metric import score
 
 __all__ = ["dcg_score", "err_score", "ndcg_score", "pfound_score", "rbp_score"]
@@ -27,7 +27,7 @@ def dcg_score(
     "dcg",
     formulas.dcg,
     aliases=("discounted_cumulative_gain",),
-    limits=of_sums,
+    limits=UNKNOWN,
     clicks=UNBIASED,
     bounds="rising",
 )
@@ -126,7 +126,8 @@ def ndcg_score(
     formulas.ndcg,
     aliases=("normalized_discounted_cumulative_gain", "ndcg_cut"),
     ratio=True,
-    limits=of_normalized_gains,
+    # a discount of the user's may be higher at a lower rank
+    limits=lambda options: UNKNOWN if callable(options["discount"]) else (0.0, 1.0),
     clicks=SELF_NORMALIZED,
     bounds="by count",
 )
@@ -216,6 +217,11 @@ def ndcg_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float |
     return score("ndcg", y_true, y_score, options)
 
 
+def _is_share(gain: Any, normalize: bool, **options: Any) -> bool:
+    """Whether no gain of RBP is above 1."""
+    return normalize or (isinstance(gain, str) and gain == "binary")
+
+
 @overload
 def rbp_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RBPArgs]
@@ -229,7 +235,7 @@ def rbp_score(
     formulas.rbp,
     aliases=("rank_biased_precision",),
     defaults={"gain": "binary"},
-    limits=of_mean_gains,
+    limits=lambda options: (0.0, 1.0) if _is_share(**options) else UNKNOWN,
     clicks=UNBIASED,
     bounds="rising",
 )
@@ -417,7 +423,7 @@ def pfound_score(
 def pfound_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[PFoundArgs]
 ) -> float: ...
-@metric("pfound", formulas.pfound, labels=check_probabilities, clicks=JOINT, bounds="rising")
+@metric("pfound", formulas.pfound, labels=check_grades, clicks=JOINT, bounds="rising")
 def pfound_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Probability that a user finds a satisfying document (pFound), averaged over queries.
 

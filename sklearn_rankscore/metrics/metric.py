@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from math import isnan
 from typing import Any
 
-from .._typing import Array
-from .._validation import check_choice, check_number, did_you_mean
+import numpy as np
+
+from .._typing import Array, ArrayFunction
+from .._validation import check_choice, did_you_mean
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.queries import AS_GIVEN, apply_rule
 from .adjusted import adjusted, random_order
-from .definition import METRICS, SELF_NORMALIZED, Definition
-from .labels import UNKNOWN, Limits, relevance_of, warn_of_fixed_values, with_value
-from .options import DATA, check_average, check_order, check_unjudged, read_gain, read_options
-from .propensity import (
-    check_clip,
-    click_weights,
-    clips_nothing_error,
-    read_propensity,
-    refuse_adjusted_clicks,
-    weighted_gains,
-)
+from .definition import METRICS, SELF_NORMALIZED, Definition, definition_of
+from .labels import UNKNOWN, Limits, warn_of_fixed_values
+from .options import DATA, gain_by_label, read_options
+from .propensity import check_clicks, of_clicks
 
 # the types of options that a name can hold
 OF_NAMES = {str, int, float, bool, type(None)}
 
+# what a metric itself does with its options; a formula receives the others
+OF_METRICS = (
+    "average", "replace_undefined_by", "unjudged", "propensity", "clip", "adjusted",
+)  # fmt: skip
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Metric:
     """A metric with its options: a function of a block, and how its values are averaged.
 
@@ -36,75 +37,108 @@ class Metric:
     ----------
     name : str
         The name to show.
-    function : callable
-        A function of a block, which returns one value per query, or what a formula returns.
-    cutoff : int or None
-        The number of ranks it needs; None for all of them.
+    definition : Definition
+        What is declared about the metric.
+    given : dict
+        The options that were given: what pickle and skops store, and not gains and discounts,
+        which are functions.
+    options : dict
+        Options of the formula, and `adjusted`, with defaults, in the form that was given.
+    formula : callable
+        Its formula, adjusted for chance or not, ``formula(block, **ready)``.
+    ready : dict
+        The options as the formula receives them.
     average : str or None
         "macro", "micro" or None.
     replace_undefined_by : float
         The value of a query for which the metric is undefined.
     unjudged : str
         The rule for documents with the label NaN.
-    recipe : callable or None
-        A call that creates an equal metric: what pickle and skops store, and not gains and
-        discounts, which are functions.
-    definition : Definition or None
-        What is declared about the metric; None for a user's function of a block.
-    options : dict
-        The options as given, with defaults.
     propensity : array-like, str or None
         The probability that each document was examined, or the column that holds it.
     clip : float or None
         The least propensity that counts.
-    chance : callable or None
-        As `function`, but the expectation over random orders of the documents.
-    ties : str
-        How the function ranks equal scores; one by input order asks a block for no other rule.
-    limits : tuple of float or None
-        The lowest and the highest value; None if they are not known, as of a user's function.
-    relevance : callable or None
-        What the metric tells apart in labels; None if that is not known, as of a user's function.
     """
 
     name: str
-    function: Callable[[Block], Any]
-    cutoff: int | None
+    definition: Definition
+    given: dict[str, Any]
+    options: dict[str, Any]
+    formula: Callable[..., Any]
+    ready: dict[str, Any]
     average: str | None
     replace_undefined_by: float
-    unjudged: str = "error"
-    recipe: Callable[[], Metric] | None = field(default=None, repr=False)
-    definition: Definition | None = None
-    options: dict[str, Any] = field(default_factory=dict, compare=False)
+    unjudged: str
     propensity: Any = None
     clip: float | None = None
-    chance: Callable[[Block], Any] | None = field(default=None, repr=False)
-    ties: str = "average"
-    limits: Limits | None = None
-    relevance: Callable[[Array], Array] | None = None
+
+    def __post_init__(self) -> None:
+        if self.propensity is not None:
+            check_clicks(self)
 
     def __getstate__(self) -> Any:
-        return self.recipe
+        return self.definition.function, self.name, self.given
 
-    def __setstate__(self, recipe: Callable[[], Metric]) -> None:
-        vars(self).update(vars(recipe()))
+    def __setstate__(self, state: Any) -> None:
+        function, name, given = state
+        vars(self).update(vars(select(definition_of(function), name, given)))
+
+    @cached_property
+    def function(self) -> Callable[[Block], Any]:
+        """The formula with its options, a function of a block."""
+        return partial(self.formula, **self.ready)
+
+    @cached_property
+    def cutoff(self) -> int | None:
+        """The number of ranks it needs; None for all of them."""
+        return self.definition.ranks(**self.ready)
+
+    @cached_property
+    def ties(self) -> str:
+        """How it ranks equal scores; one by input order asks a block for no other rule."""
+        return str(self.ready.get("ties", "average"))
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether it is rescaled for chance."""
+        return getattr(self.formula, "func", None) is adjusted
+
+    @property
+    def limits(self) -> Limits | None:
+        """The lowest and the highest value; None if they are not known."""
+        known = self.definition
+        if known.limits is None:
+            return None
+        low, high = known.limits(self.options) if callable(known.limits) else known.limits
+        if self.is_adjusted:
+            low, high = known.adjusted_limits
+        if self.propensity is not None and known.clicks != SELF_NORMALIZED:
+            low, high = UNKNOWN
+        undefined = self.replace_undefined_by
+        return (low, high) if isnan(undefined) else (min(low, undefined), max(high, undefined))
+
+    @cached_property
+    def relevance(self) -> ArrayFunction | None:
+        """What it tells apart in labels, of which an unjudged one has none; None if not known."""
+        gain = self.options.get("gain", "binary" if "threshold" in self.options else None)
+        if self.definition.is_own and gain is None:
+            return None
+        if isinstance(gain, str) and gain == "binary":
+            return partial(np.less, self.options.get("threshold", 0.0))
+        return partial(np.nan_to_num, neginf=0.0)
 
     def check(self, queries: Queries) -> None:
         """Raise an error if the labels do not suit the metric or its rule for unjudged ones."""
         ready = apply_rule(queries, self.unjudged)
-        if self.definition and self.definition.labels and len(ready.y_true):
+        if self.definition.labels and len(ready.y_true):
             self.definition.labels(ready, **self.options)
-
-    @property
-    def is_adjusted(self) -> bool:
-        """Whether it is adjusted for chance."""
-        return getattr(self.function, "func", None) is adjusted
 
     def of_random_order(self) -> Metric | None:
         """The metric whose values are those of random orders; None if they are 0 or not known."""
-        if self.chance is None or self.propensity is not None:
+        has_chance = self.definition.adjustable in ("always", "within cut-off")
+        if not has_chance or self.is_adjusted or self.propensity is not None:
             return None
-        return replace(self, function=self.chance, chance=None)
+        return replace(self, formula=partial(random_order, self.formula))
 
     def aggregate(self, values: MetricValues, queries: Queries) -> float | Array:
         """The result, from the values of all queries."""
@@ -118,103 +152,78 @@ class Metric:
         `given` are the documents as they were given. Propensities rank numbered documents.
         """
         ranking = ranking.under_rules(self.unjudged, self.ties)
-        if self.definition and self.definition.labels and len(ranking.queries.y_true):
+        if self.definition.labels and len(ranking.queries.y_true):
             self.definition.labels(ranking.queries, **self.options)
-        if self.propensity is None:
-            if self.clip is not None:
-                raise clips_nothing_error(self.clip)
-            return ranking, self.function
-        propensity = read_propensity(self.propensity, given, data)
-        # in the place of scores, so that the rule leaves out the same documents
-        propensity = apply_rule(replace(given, y_score=propensity), self.unjudged).y_score
-        if not len(propensity):
-            return ranking.numbered(), self.function
-        weights = click_weights(propensity, self.clip)
-        return ranking.numbered(), weighted_gains(self, ranking.queries, weights)
+        if self.propensity is not None:
+            return ranking.numbered(), of_clicks(self, given, ranking.queries, data)
+        if self.clip is not None:
+            raise ValueError(
+                f"clip={self.clip:g} raises small propensities, but propensity= is not given."
+            )
+        return ranking, self.function
 
 
-def select(
-    definition: Definition,
-    name: str,
-    given: dict[str, Any],
-    recipe: Callable[[], Metric] | None = None,
-) -> Metric:
+def select(definition: Definition, name: str, given: dict[str, Any]) -> Metric:
     """The metric that the given options select, with defaults for the others; each is checked."""
-    if recipe is None and set(map(type, given.values())) <= OF_NAMES:
+    is_known = METRICS.get(definition.name) is definition
+    if is_known and set(map(type, given.values())) <= OF_NAMES:
         return _select_simple(definition, name, **given)
-    return _select(definition, name, given, recipe)
+    return _select(definition, name, given)
 
 
 @lru_cache(maxsize=256, typed=True)
 def _select_simple(definition: Definition, name: str, **given: Any) -> Metric:
     """The metric of options that a name can hold: reading them takes longer than a small call."""
-    return _select(definition, name, given, None)
+    return _select(definition, name, given)
 
 
-def _select(
-    definition: Definition,
-    name: str,
-    given: dict[str, Any],
-    recipe: Callable[[], Metric] | None,
-) -> Metric:
+def _select(definition: Definition, name: str, given: dict[str, Any]) -> Metric:
     for option in given:
         if option not in definition.options:
             raise TypeError(
                 f"{definition.function.__name__}() got an unexpected keyword argument {option!r}."
                 f"{did_you_mean(option, (*definition.options, *DATA))}"
             )
-    options = read_gain({**definition.options, **given})
-    average, replacement = options.pop("average"), options.pop("replace_undefined_by")
-    rule = check_unjudged(**options)
-    propensity, clip = options.pop("propensity", None), check_clip(options.pop("clip", None))
-    del options["unjudged"]
+    options = gain_by_label({**definition.options, **given})
     ready = read_options(options)
-    if not definition.best_order:
-        check_order(ready["ties"])
+    _check_together(definition, name, ready)
+    own = {option: ready.pop(option) for option in OF_METRICS if option in ready}
+    if definition.reads_unjudged:
+        own["unjudged"] = AS_GIVEN
+    is_rescaled = own.pop("adjusted", False) and definition.adjustable != "is adjusted"
+    formula = partial(adjusted, definition.formula) if is_rescaled else definition.formula
+    shown = {o: v for o, v in options.items() if o in ready or o == "adjusted"}
+    return Metric(name, definition, given, shown, formula, ready, **own)
+
+
+def _check_together(definition: Definition, name: str, ready: dict[str, Any]) -> None:
+    """Refuse options that the metric does not have, or not together."""
     if definition.denominators:
         check_choice("denominator", ready["denominator"], definition.denominators)
-    function, chance = _of_block(definition, name, ready, propensity)
-    is_estimate = propensity is not None and definition.clicks != SELF_NORMALIZED
-    limits = definition.limits if definition.limits is None else definition.limits(**options)
-    replacement = check_number("replace_undefined_by", replacement, allow_nan=True)
     is_ratio = definition.ratio and ready.get("denominator") != "hits"
-    return Metric(
-        name,
-        function,
-        cutoff=definition.ranks(**ready),
-        average=check_average(average, ratio=is_ratio),
-        replace_undefined_by=replacement,
-        unjudged=AS_GIVEN if definition.reads_unjudged else rule,
-        recipe=recipe,
-        definition=definition,
-        options=options,
-        propensity=propensity,
-        clip=clip,
-        chance=chance,
-        ties=ready.get("ties", "average"),
-        limits=limits and with_value(UNKNOWN if is_estimate else limits, replacement),
-        relevance=relevance_of(options, is_own=definition.is_own),
-    )
-
-
-def _of_block(
-    definition: Definition, name: str, options: dict[str, Any], propensity: Any
-) -> tuple[Callable[[Block], Any], Callable[[Block], Any] | None]:
-    """A formula with its options, adjusted for chance or not, and what it is for chance."""
-    formula, adjustable = definition.formula, definition.adjustable
-    adjust = options.pop("adjusted", False)
-    refuse_adjusted_clicks(adjust, propensity)
-    if adjustable in ("is adjusted", "never"):
-        return partial(formula, **options), None
-    if not adjust:
-        return partial(formula, **options), partial(random_order, formula, options)
-    if adjustable == "within cut-off" and options["k"] is None:
+    if ready["average"] == "micro" and not is_ratio:
+        raise ValueError(
+            "average='micro' requires a metric that is a ratio of sums, which this one is not with "
+            "these options; use 'macro' or None."
+        )
+    if ready["unjudged"] == "irrelevant" and ready.get("threshold", 0) < 0:
+        raise ValueError(
+            f"unjudged='irrelevant' gives documents the label 0, which threshold="
+            f"{ready['threshold']:g} makes relevant. Use unjudged='drop', or a threshold of at "
+            "least 0."
+        )
+    if not definition.best_order and ready["ties"] in ("optimistic", "pessimistic"):
+        raise ValueError(
+            f"ties={ready['ties']!r} is not available here: with relevant documents first, the "
+            "inferred precision is not always the highest, nor the lowest with them last. Use "
+            "'average', 'stable' or 'reversed'."
+        )
+    if ready.get("adjusted") and definition.adjustable == "within cut-off" and ready["k"] is None:
         example = f", or '{name.partition('(')[0]}@10' in a name" if name else ""
         raise ValueError(
             f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
             f"has the same value for all orders. Give a cut-off: k=10{example}."
         )
-    return partial(adjusted, formula, options), None
 
 
 def measure(
@@ -243,10 +252,34 @@ def measure(
         members.setdefault(ranked, {})[position] = function
     values: list[Any] = [None] * len(metrics)
     for ranked, functions in members.items():
-        measured = ranked.apply([*functions.values()], n_jobs)
-        for position, of_metric in zip(functions, measured, strict=True):
+        for position, of_metric in zip(
+            functions, ranked.apply([*functions.values()], n_jobs), strict=True
+        ):
             values[position] = of_metric
     return values
+
+
+def compute(
+    metrics: Sequence[Metric],
+    y_true: Any,
+    y_score: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    labels: Any = None,
+    n_jobs: int | None = None,
+) -> list[float | Array]:
+    """The result of each metric for labels and scores."""
+    queries = read_queries(
+        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+    )
+    warn_of_fixed_values(queries, metrics)
+    values = measure(queries, metrics, n_jobs=n_jobs, data=(y_true, y_score))
+    results = []
+    for metric, of in zip(metrics, values, strict=True):
+        undefined = metric.replace_undefined_by
+        results.append(aggregate(of, metric.average, undefined, queries.weights))
+    return results
 
 
 def score(name: str, y_true: Any, y_score: Any, options: dict[str, Any]) -> float | Array:
@@ -257,10 +290,5 @@ def score(name: str, y_true: Any, y_score: Any, options: dict[str, Any]) -> floa
         "labels": options.pop("labels", None),
         "n_jobs": options.pop("n_jobs", None),
     }
-    metric = select(METRICS[name], "", options)
-    queries = read_queries(y_true, y_score, **data)
-    warn_of_fixed_values(queries, [metric])
-    ranking = Ranking(queries, metric.cutoff)
-    ranking, function = metric.prepare(ranking, queries, (y_true, y_score))
-    (values,) = ranking.apply([function], data["n_jobs"])
-    return aggregate(values, metric.average, metric.replace_undefined_by, queries.weights)
+    (result,) = compute([select(METRICS[name], "", options)], y_true, y_score, **data)
+    return result

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
 from .._table import html_of_fields, html_table
 from .definition import METRICS as METRICS
 from .definition import SPELLINGS, key
+from .definition import display_name as display_name
+from .definition import name_of_function as name_of_function
 
 # options of scorers that name a column
 OF_DATA = ("groups", "propensity", "target")
@@ -152,20 +154,6 @@ def names_metric(name: Any, others: Collection[str] = ()) -> bool:
     if base.lower() in others:  # "R2" and "Accuracy"
         return False
     return bool(ambiguity(base) or is_near(base, others))
-
-
-def name_of_function(metric: Any) -> str | None:
-    """The name of one of the public metric functions; None for anything else."""
-    # compared by identity, because a callable of the user's need not be hashable
-    return next((name for name, known in METRICS.items() if known.function is metric), None)
-
-
-def display_name(metric: Callable[..., Any]) -> str:
-    """The name of a function, with the arguments that `functools.partial` has bound."""
-    if not isinstance(metric, partial):
-        return str(getattr(metric, "__name__", type(metric).__name__))
-    bound = [*map(repr, metric.args), *(f"{name}={v!r}" for name, v in metric.keywords.items())]
-    return f"{display_name(metric.func)}({', '.join(bound)})"
 
 
 # What is written in other ways, and what a misspelled name may mean

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
-from numbers import Real
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,9 @@ from ..ranking.label_functions import (
     gain_table,
     linear,
     relevant,
-    tabulated,
 )
 from ..ranking.queries import RULES
 from ..ranking.ties import TIES
-
-AVERAGES = ("macro", "micro", None)
 
 # the parameters of metric functions in their order, with the defaults of all metrics but a few
 DEFAULTS: dict[str, Any] = {
@@ -50,38 +46,7 @@ DEFAULTS: dict[str, Any] = {
 DATA = ("groups", "sample_weight", "labels", "n_jobs")
 
 
-def check_average(average: Any, *, ratio: bool) -> str | None:
-    """An average, "micro" only for a metric that is a ratio of sums."""
-    if check_choice("average", average, AVERAGES) == "micro" and not ratio:
-        raise ValueError(
-            "average='micro' requires a metric that is a ratio of sums, which this one is not with "
-            "these options; use 'macro' or None."
-        )
-    return average  # type: ignore[no-any-return]
-
-
-def check_unjudged(unjudged: Any = "error", threshold: Any = 0, **_: Any) -> str:
-    """A rule for unjudged documents; the label 0 must not be a relevant one."""
-    is_negative = isinstance(threshold, Real) and threshold < 0
-    if check_choice("unjudged", unjudged, RULES) == "irrelevant" and is_negative:
-        raise ValueError(
-            f"unjudged='irrelevant' gives documents the label 0, which threshold={threshold!r} "
-            "makes relevant. Use unjudged='drop', or a threshold of at least 0."
-        )
-    return unjudged  # type: ignore[no-any-return]
-
-
-def check_order(ties: str) -> None:
-    """Refuse rules that rank ties by label."""
-    if ties in ("optimistic", "pessimistic"):
-        raise ValueError(
-            f"ties={ties!r} is not available here: with relevant documents first, the inferred "
-            "precision is not always the highest, nor the lowest with them last. Use 'average', "
-            "'stable' or 'reversed'."
-        )
-
-
-def read_gain(options: dict[str, Any]) -> dict[str, Any]:
+def gain_by_label(options: dict[str, Any]) -> dict[str, Any]:
     """Options in which a gain, if there is one, is a name, a callable or a sequence by label."""
     return options | {"gain": _by_label(options["gain"])} if "gain" in options else options
 
@@ -111,7 +76,7 @@ def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     if isinstance(gain, str):
         return named[check_choice("gain", gain, tuple(named))]
     if callable(gain):
-        return _checked_gain(gain)
+        return _checked("gain", gain, "label")
     try:
         table = np.asarray(gain)
         table = np.empty(0) if table.dtype.kind in "US" else table.astype(np.float64)
@@ -127,79 +92,50 @@ def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     return gain_table(tuple(table.tolist()))
 
 
-def _checked_gain(gain: Callable[..., Any]) -> ArrayFunction:
-    def checked(labels: Array) -> Array:
-        gains = _called("gain", gain, labels)
-        if gains.shape != labels.shape:
+def _checked(name: str, function: Callable[..., Any], of: str) -> ArrayFunction:
+    """A function of the user's, of which each result is checked."""
+
+    def checked(values: Array) -> Array:
+        try:
+            result = np.asarray(function(values), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"the {name} callable must take an array and return one of the same length, but it "
+                f"raised {type(error).__name__}: {error}. A function of one number becomes one of "
+                "an array by numpy.vectorize(function, otypes=[float])."
+            ) from error
+        if result.shape != values.shape:
             raise ValueError(
-                f"the gain callable must return one gain per label: it was given shape "
-                f"{labels.shape} and returned {gains.shape}."
+                f"the {name} callable must return one value per {of}: it was given shape "
+                f"{values.shape} and returned {result.shape}."
             )
-        if gains.size and (not np.isfinite(gains).all() or gains.min() < 0):
-            raise ValueError("the gain callable returned a negative, infinite or NaN gain.")
-        return gains
+        if result.size and (not np.isfinite(result).all() or result.min() < 0):
+            raise ValueError(f"the {name} callable returned a negative, infinite or NaN value.")
+        return result
 
     return checked
 
 
-def _called(name: str, function: Callable[..., Any], values: Array) -> Array:
-    """What a function of the user returns for an array."""
-    try:
-        return np.asarray(function(values), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"the {name} callable must take an array and return one of the same length, but it "
-            f"raised {type(error).__name__}: {error}. A function of one number becomes one of an "
-            "array by numpy.vectorize(function, otypes=[float])."
-        ) from error
-
-
 def _log2(ranks: Array) -> Array:
+    # in place, for the sake of queries of millions of documents
     values = ranks + 1.0
     np.log2(values, out=values)
     return np.reciprocal(values, out=values)
 
 
-def _log2_after_first(ranks: Array) -> Array:
-    return np.asarray(1.0 / np.maximum(1.0, np.log2(ranks)))
-
-
-def _reciprocal(ranks: Array) -> Array:
-    return np.asarray(1.0 / ranks)
-
-
-def _no_discount(ranks: Array) -> Array:
-    return np.ones(len(ranks))
-
-
-DISCOUNTS = {
+DISCOUNTS: dict[str | None, ArrayFunction] = {
     "log2": _log2,
-    "log2_after_first": _log2_after_first,
-    "reciprocal": _reciprocal,
-    None: _no_discount,
+    "log2_after_first": lambda ranks: 1.0 / np.maximum(1.0, np.log2(ranks)),
+    "reciprocal": lambda ranks: 1.0 / ranks,
+    None: lambda ranks: np.ones(len(ranks)),
 }
 
 
 def discount_function(discount: Any) -> ArrayFunction:
     """The discount of an array of ranks, from a name, None, or a callable."""
-    if not callable(discount):
-        return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
-
-    def checked(ranks: Array) -> Array:
-        values = _called("discount", discount, ranks)
-        if values.shape != ranks.shape or not np.isfinite(values).all() or (values < 0).any():
-            raise ValueError(
-                "the discount callable must return one finite value of at least 0 for each rank."
-            )
-        return values
-
-    return checked
-
-
-@lru_cache(maxsize=256)
-def stop_after(max_grade: float) -> ArrayFunction:
-    """Probability of continuing after a document: 1 - (2**y - 1) / 2**max_grade."""
-    return tabulated(lambda labels: np.asarray(1.0 - (np.exp2(labels) - 1.0) / 2.0**max_grade))
+    if callable(discount):
+        return _checked("discount", discount, "rank")
+    return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
 
 
 def _persistence(p: Any) -> float:
@@ -210,6 +146,12 @@ def _persistence(p: Any) -> float:
 
 def _max_grade(max_grade: Any) -> float | None:
     return None if max_grade is None else check_number("max_grade", max_grade, 0, 1023)
+
+
+def _clip(clip: Any) -> float | None:
+    if clip is not None and check_number("clip", clip, 0, 1) == 0:
+        raise ValueError("clip must be above 0, or None for no clipping; got 0.")
+    return None if clip is None else float(clip)
 
 
 # for each option whose check is the same for all metrics: what checks it and returns what a
@@ -224,11 +166,15 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "p": _persistence,
     "decay": partial(check_number, "decay", low=0, high=1),
     "max_grade": _max_grade,
+    "average": lambda average: check_choice("average", average, ("macro", "micro", None)),
+    "replace_undefined_by": partial(check_number, "replace_undefined_by", allow_nan=True),
+    "unjudged": lambda unjudged: check_choice("unjudged", unjudged, RULES),
+    "clip": _clip,
 }
 
 
 def read_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as a formula receives them."""
+    """Options as a formula receives them, each checked alone."""
     ready = {
         option: READERS[option](value) if option in READERS else value
         for option, value in options.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -46,8 +46,7 @@ class OwnMetric:
         return f"<registered metric {self.__name__!r}>"
 
     def __reduce__(self) -> Any:
-        given = {f.name: getattr(self._definition, f.name) for f in fields(Definition)}
-        return _register, ({name: value for name, value in given.items() if name != "function"},)
+        return _register, (replace(self._definition, function=NotImplemented),)
 
 
 def register_metric(
@@ -153,27 +152,22 @@ def register_metric(
             raise ValueError(f"limits must be the lowest and the highest value; got {limits!r}.")
         limits = low, high
     return _register(
-        {
-            "name": name,
-            "formula": formula,
-            "aliases": tuple(aliases),
-            "ratio": ratio,
-            "denominators": tuple(denominators),
-            "defaults": {"replace_undefined_by": replace_undefined_by},
-            "adjustable": "never",
-            "limits": limits and partial(_limits, limits),
-            "is_own": True,
-        }
+        Definition(
+            name,
+            formula,
+            aliases=tuple(aliases),
+            ratio=ratio,
+            denominators=tuple(denominators),
+            defaults={"replace_undefined_by": replace_undefined_by},
+            adjustable="never",
+            limits=limits,
+            is_own=True,
+        )
     )
 
 
-def _limits(limits: tuple[float, float], **options: Any) -> tuple[float, float]:
-    return limits
-
-
-def _register(declared: dict[str, Any]) -> OwnMetric:
+def _register(definition: Definition) -> OwnMetric:
     """Declare a metric, in this process or in one to which it was sent."""
-    definition = Definition(**declared)
     name = definition.name
     known = METRICS.get(name)
     again = known is not None and known.is_own and _origin(known) == _origin(definition)

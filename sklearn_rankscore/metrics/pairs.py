@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from .._typing import Array, Average, BinaryArgs, Macro, SharedArgs, TieArgs
 from . import formulas
 from .definition import PAIRS, metric
-from .labels import from_minus_1_to_1, of_pairs
 from .metric import score
 
 __all__ = ["kendall_tau_score", "pair_accuracy_score", "query_auc_score", "spearman_score"]
@@ -30,7 +29,7 @@ def query_auc_score(
     aliases=("GAUC", "group_auc"),
     ratio=True,
     defaults={"replace_undefined_by": math.nan},
-    limits=of_pairs,
+    adjusted_limits=(-1.0, 1.0),
     clicks=PAIRS,
 )
 def query_auc_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -118,7 +117,7 @@ def pair_accuracy_score(
     formulas.pair_accuracy,
     ratio=True,
     defaults={"replace_undefined_by": math.nan},
-    limits=of_pairs,
+    adjusted_limits=(-1.0, 1.0),
     clicks=PAIRS,
 )
 def pair_accuracy_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -207,7 +206,7 @@ def kendall_tau_score(
     aliases=("kendall", "kendall_tau_b", "tau_b"),
     defaults={"replace_undefined_by": math.nan},
     adjustable="is adjusted",
-    limits=from_minus_1_to_1,
+    limits=(-1.0, 1.0),
     clicks=PAIRS,
 )
 def kendall_tau_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -292,7 +291,7 @@ def spearman_score(
     aliases=("spearmanr", "spearman_rho"),
     defaults={"replace_undefined_by": math.nan},
     adjustable="is adjusted",
-    limits=from_minus_1_to_1,
+    limits=(-1.0, 1.0),
     clicks=PAIRS,
 )
 def spearman_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._validation import check_number, did_you_mean, is_integer
-from ..ranking import Block
+from .._validation import did_you_mean, is_integer
 from .conventions import convention
-from .definition import METRICS, Definition
+from .definition import METRICS, Definition, definition_of, name_of_function
 from .metric import Metric, select
-from .names import display_name, name_of_function, parse_name
-from .options import check_average, check_unjudged
-from .propensity import check_data_option, no_propensity_error
+from .names import parse_name
+from .propensity import no_propensity_error
 
-# the options of a function of a block
-OF_FUNCTIONS = ("average", "replace_undefined_by", "unjudged")
+# the options of all metrics
+OF_ALL = {"average", "replace_undefined_by", "unjudged"}
 
 # what to pass instead of the arguments of other functions and libraries
-_GROUPS = " Pass the query ids of the rows as groups=."
-_CUTOFFS = " Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
-_THRESHOLD = " Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
-_SEGMENTS = " Segments are passed to query_scores as segments=, to ranking_report as by=."
-_BASELINE = " The first system is the baseline of ranking_report; compare has baseline=."
-_COLUMNS = " Pass the columns themselves, such as df['label'] and df['score']."
 _ELSEWHERE = {
-    **dict.fromkeys(("data", "df", "frame"), _COLUMNS),
-    **dict.fromkeys(("qid", "query_id", "query", "group", "group_id", "indexes"), _GROUPS),
-    **dict.fromkeys(("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"), _CUTOFFS),
-    **dict.fromkeys(("relevance_threshold", "rating_threshold", "relevance_level"), _THRESHOLD),
-    **dict.fromkeys(("by", "segments", "segment"), _SEGMENTS),
-    **dict.fromkeys(("baseline", "reference"), _BASELINE),
+    ("data", "df", "frame"): "Pass the columns themselves, such as df['label'] and df['score'].",
+    ("qid", "query_id", "query", "group", "group_id", "indexes"): (
+        "Pass the query ids of the rows as groups=."
+    ),
+    ("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"): (
+        "Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
+    ),
+    ("relevance_threshold", "rating_threshold", "relevance_level"): (
+        "Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
+    ),
+    ("by", "segments", "segment"): (
+        "Segments are passed to query_scores as segments=, to ranking_report as by=."
+    ),
+    ("baseline", "reference"): (
+        "The first system is the baseline of ranking_report; compare has baseline=."
+    ),
 }
 
 
@@ -45,10 +46,7 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     Options take precedence in this order: those in the name or given here, which must not
     contradict each other, those of the convention `like`, the function's defaults.
     """
-    recipe = partial(resolve, metric, like, **options)
-    definition, fixed = _read(metric)
-    if definition is None:
-        return _resolve_function_of_block(metric, like, options, recipe)
+    definition, fixed = read_metric(metric)
     for option in options.keys() & fixed.keys():
         given = options[option]
         # the comparison of arrays has no truth value
@@ -57,44 +55,24 @@ def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
                 f"{option}={given!r} contradicts the name {metric!r}, which sets {option} to "
                 f"{fixed[option]!r}. Leave one of them out."
             )
-    name, given = definition.name, options | fixed
-    like = given.pop("like", like)
-    for option in given:
-        if option not in definition.options:
-            check_data_option(name, option)
-            raise ValueError(
-                f"{name!r} has no option {option!r}; it has {', '.join(definition.options)} and "
-                f"like.{did_you_mean(option, definition.options)}"
-            )
-    if definition.is_own:
-        recipe = partial(_resolve_own, definition.function, metric, like, **options)
-    named = name if given.get("k") is None else f"{name}@{given['k']}"
-    shown = metric if isinstance(metric, str) else named
-    return select(definition, shown, {**convention(like, name), **given}, recipe)
+    return _bind(metric, definition, options | fixed, like)
 
 
-def _resolve_own(function: Any, metric: Any, like: str | None, **options: Any) -> Metric:
-    """As `resolve`; unpickling the function of a registered metric registers it."""
-    return resolve(metric, like, **options)
-
-
-def _read(metric: Any) -> tuple[Definition | None, dict[str, Any]]:
-    """What is declared of a metric, and the options that its name or a `partial` sets.
-
-    Nothing is declared of a function of a block.
-    """
+def read_metric(metric: Any) -> tuple[Definition, dict[str, Any]]:
+    """What is declared of a metric, and the options that its name or a `partial` sets."""
     if isinstance(metric, str):
         name, in_name = parse_name(metric)
         return METRICS[name], dict(in_name)
     function, bound = unbound(metric)
-    if known := name_of_function(function):
-        return METRICS[known], bound
-    if callable(metric):
-        return None, {}
-    raise TypeError(
-        "a metric is a name such as 'ndcg@10', a metric function or a function of a block; got "
-        f"{metric!r:.200}."
-    )
+    if not callable(function):
+        raise TypeError(
+            "a metric is a name such as 'ndcg@10', a metric function or a function of a block; got "
+            f"{metric!r:.200}."
+        )
+    definition = definition_of(function)
+    if not definition.is_known:
+        _check_takes_a_block(function, definition.name)
+    return definition, bound
 
 
 def unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
@@ -102,24 +80,6 @@ def unbound(metric: Any) -> tuple[Any, dict[str, Any]]:
     if isinstance(metric, partial) and not metric.args and name_of_function(metric.func):
         return metric.func, metric.keywords
     return metric, {}
-
-
-def _resolve_function_of_block(
-    metric: Callable[[Block], Any], like: str | None, options: dict[str, Any], recipe: Any
-) -> Metric:
-    name = display_name(metric)
-    _check_takes_a_block(metric, name)
-    others = [option for option in options if option not in OF_FUNCTIONS]
-    if others or like is not None:
-        raise ValueError(
-            f"options go with the metrics of this package; bind those of {name!r} with "
-            f"functools.partial. Got {', '.join(others) or 'like'}."
-        )
-    average = check_average(options.get("average", "macro"), ratio=False)
-    replacement = options.get("replace_undefined_by", math.nan)
-    replacement = check_number("replace_undefined_by", replacement, allow_nan=True)
-    unjudged = check_unjudged(options.get("unjudged", "error"))
-    return Metric(name, metric, None, average, replacement, unjudged=unjudged, recipe=recipe)
 
 
 def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
@@ -133,6 +93,37 @@ def _check_takes_a_block(metric: Callable[..., Any], name: str) -> None:
             f"a user-defined metric is a function of one argument, a block; {name} is not "
             f"({error}). The metrics of this package go by name, such as 'ndcg@10'."
         ) from error
+
+
+def _bind(metric: Any, definition: Definition, given: dict[str, Any], like: str | None) -> Metric:
+    """A metric with the options that are given and those of a convention."""
+    name, like = definition.name, given.pop("like", like)
+    for option in given:
+        if option not in definition.options:
+            raise _no_option_error(definition, option)
+    named = name if given.get("k") is None else f"{name}@{given['k']}"
+    shown = metric if isinstance(metric, str) else named
+    return select(definition, shown, {**convention(like, name), **given})
+
+
+def _no_option_error(definition: Definition, option: str) -> ValueError:
+    name, options = definition.name, definition.options
+    if option in ("propensity", "clip"):
+        return no_propensity_error(definition)
+    if option == "target":
+        return ValueError(
+            f"{name!r} has no option 'target': it names a column of X, which only scorers receive "
+            "(scoring=, make_ranking_scorer). Otherwise, pass the other labels as y_true."
+        )
+    if not definition.is_known:
+        return ValueError(
+            f"options go with the metrics of this package; bind those of {name!r} with "
+            f"functools.partial. Got {option}."
+        )
+    return ValueError(
+        f"{name!r} has no option {option!r}; it has {', '.join(options)} and like."
+        f"{did_you_mean(option, options)}"
+    )
 
 
 def list_metrics(metrics: Any) -> list[Any]:
@@ -182,37 +173,35 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
         raise ValueError("metrics is empty; name at least one, such as 'ndcg@10'.")
     if options.get("propensity", ...) is None:  # as if it were not given
         del options["propensity"]
-    resolved: list[Metric] = []
-    used: set[str] = set(OF_FUNCTIONS)  # nearly every metric has these
-    for metric in listed:
-        definition, fixed = _read(metric)
-        known = OF_FUNCTIONS if definition is None else definition.options
+    read = [read_metric(metric) for metric in listed]
+    resolved = []
+    for metric, (definition, fixed) in zip(listed, read, strict=True):
         # a propensity is never left out silently
-        if "propensity" in options and "propensity" not in {*known, *fixed}:
-            raise no_propensity_error(definition.name if definition else "a function of a block")
-        own = {o: value for o, value in options.items() if o in known and o not in fixed}
-        used |= own.keys()
-        resolved.append(resolve(metric, like, **own))
-    if unused := options.keys() - used:
-        raise _unused_error(listed, sorted(unused)[0])
+        if "propensity" in options and "propensity" not in {*definition.options, *fixed}:
+            raise no_propensity_error(definition)
+        own = {o: v for o, v in options.items() if o in definition.options and o not in fixed}
+        resolved.append(_bind(metric, definition, own | fixed, like))
+    for option in sorted(options.keys() - OF_ALL):
+        if not any(option in known.options and option not in fixed for known, fixed in read):
+            raise _unused_error(listed, read, option)
     return resolved
 
 
-def _unused_error(listed: list[Any], option: str) -> ValueError:
+def _unused_error(listed: list[Any], read: list[Any], option: str) -> ValueError:
     known: dict[str, None] = {}
-    for metric in listed:
-        definition, fixed = _read(metric)
+    for metric, (definition, fixed) in zip(listed, read, strict=True):
         if option in fixed:
-            name = definition.name if definition else "a function of a block"
             by_name = f"{metric!r} sets {option!r} in its name"
-            sets = by_name if isinstance(metric, str) else f"a partial of {name} sets {option!r}"
+            by_partial = f"a partial of {definition.name} sets {option!r}"
+            sets = by_name if isinstance(metric, str) else by_partial
             return ValueError(f"{sets}, and {option}= is given as well. Leave one of them out.")
-        known |= dict.fromkeys(definition.options if definition else OF_FUNCTIONS)
-    hint = _ELSEWHERE.get(option.lower()) or did_you_mean(option, known)
+        known |= dict.fromkeys(definition.options)
+    advice = [f" {text}" for others, text in _ELSEWHERE.items() if option.lower() in others]
+    hint = advice[0] if advice else did_you_mean(option, known)
     return ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
 
 
 def has_option(metric: Any, option: str) -> bool:
     """Whether an option can be given to a metric: it has it, and does not set it itself."""
-    definition, fixed = _read(metric)
-    return option in (definition.options if definition else OF_FUNCTIONS) and option not in fixed
+    definition, fixed = read_metric(metric)
+    return option in definition.options and option not in fixed

@@ -14,13 +14,7 @@ from sklearn.utils import check_consistent_length
 from .._columns import check_in_memory, refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource, MatrixLike, QueryIds
-from ..query_ids import (
-    Grouping,
-    find_explicit_ids,
-    group_rows,
-    no_groups_error,
-    with_query_ids,
-)
+from ..query_ids import Grouping, find_explicit_ids, group_rows, no_groups_error, with_query_ids
 from ..query_ids.lookup import check_place, source_or_ids
 from ..query_ids.read import which_missing
 
@@ -123,8 +117,7 @@ class QuerySplitter(BaseCrossValidator):
             if not len(tested):
                 raise ValueError(
                     f"none of the {len(test)} queries of a test set has documents of different "
-                    "labels, and skip_constant_queries=True excludes all others. Use fewer "
-                    "splits, larger test sets, or skip_constant_queries=False."
+                    "labels, so that no metric tells rankings apart; take larger test sets."
                 )
             train, test = _rows_of(train, queries), _rows_of(tested, queries)
             if carried is not None:

@@ -96,8 +96,6 @@ def query_train_test_split(
 def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:
     """Query ids: `groups`, or those of the first array that has the column or index level."""
     source, given = source_or_ids(groups, *arrays)
-    if callable(source):
-        return source(arrays[0])
     name = QID if source is None else source
     check_same_order(X=arrays[0], groups=given)
     table = next((array for array in arrays if ids_in(array, name) is not None), None)

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
 from .._validation import check_count, check_flag
-from ..comparison import Comparison, QueryScores, cross_val_query_scores
+from ..comparison import QueryScores, cross_val_query_scores
 from ..comparison.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
@@ -23,22 +23,17 @@ from ..query_ids import group_rows
 from ..query_ids.lookup import source_or_ids
 from ..rankers import QueryRanker
 from ..ranking import read_queries
+from . import style
 from .display import (
     DifferencesOfSystems,
     MeansOfSystems,
     Plot,
     QueryScoresDisplay,
-    axis_label,
     by_name,
-    draw_grid,
     inference_of,
-    literal,
     model_name,
     required_ids,
-    ticks_apart,
-    with_style,
-)  # fmt: skip
-from .palette import line_style, text_color
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,37 +48,33 @@ class Curves(Plot):
 
     lines_: list[Line2D]
     bands_: list[PolyCollection]
+    intervals: Mapping[str, Array]
     confidence: float
 
-    def _draw_curves(
+    def _draw(
         self,
         ax: Axes,
-        x: Array,
+        x: Any,
         values: Mapping[str, Array],
-        intervals: Mapping[str, Array],
         kwargs: dict[str, Any],
-        *,
-        bands: bool | None = None,
+        bands: bool | None,
         positions: Sequence[int] | None = None,
     ) -> str:
         """Draw them, and return a title of the bands; None means one for a single curve only."""
-        from matplotlib.lines import Line2D
-
-        if bands is None:
-            bands = len(values) == 1 and not ax.lines
-        check_flag("bands", bands)
+        bands = check_flag("bands", len(values) == 1 and not ax.lines if bands is None else bands)
         # curves already on these axes have taken the first styles
         at = range(len(ax.lines), len(ax.lines) + len(values)) if positions is None else positions
         self.lines_, self.bands_ = [], []
         for position, (name, means) in zip(at, values.items(), strict=True):
-            style = {**line_style(position), "markersize": 4.5, "linewidth": 1.8}
-            style["label"] = literal(name)
-            self.lines_ += ax.plot(x, means, **with_style(style, kwargs, Line2D))
+            line = {**style.system_line(position), "markersize": 4.5, "linewidth": 1.8}
+            line["label"] = style.literal(name)
+            self.lines_ += ax.plot(x, means, **style.merged(line, kwargs))
             if bands:
-                color = self.lines_[-1].get_color()
-                band = ax.fill_between(x, *intervals[name].T, color=color, alpha=0.2, linewidth=0)
+                ends, color = np.transpose(self.intervals[name]), self.lines_[-1].get_color()
+                alpha = min(0.2, 0.4 / len(values))
+                band = ax.fill_between(x, *ends, color=color, alpha=alpha, linewidth=0)
                 self.bands_.append(band)
-        draw_grid(ax, "y")
+        style.grid(ax, "y")
         return f"{self.confidence * 100:g} % confidence bands" if bands else ""
 
 
@@ -135,45 +126,36 @@ class CutoffDisplay(QueryScoresDisplay, Curves):
             )
         if k is None:
             first = next(iter(by_name(y_score, "").values()))
-            longest = int(read_queries(y_true, first, groups=groups).sizes.max())
-            k = min(longest, LARGEST_DEFAULT_CUTOFF)
+            k = min(max(read_queries(y_true, first, groups=groups).sizes), LARGEST_DEFAULT_CUTOFF)
         cutoffs = k if isinstance(k, Iterable) else range(1, check_count("k", k, 1) + 1)
         ordered = sorted({check_count("k", cutoff, 1) for cutoff in cutoffs})
         metrics = [with_cutoff(metric, cutoff) for cutoff in ordered]
         return super().from_predictions(y_true, y_score, groups=groups, metric=metrics, **options)
 
     def _label_cutoffs(self, ax: Axes) -> None:
-        """Ticks at the cut-offs if they are few, and at round numbers otherwise."""
-        from matplotlib.ticker import MaxNLocator
-
         ax.set_xlabel("cut-off k")
         if len(self.k) > 10:
-            ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+            ax.locator_params(axis="x", integer=True)
             return
         if self.k[-1] > 20 * self.k[0]:
             ax.set_xscale("log")
-        ticks_apart(ax, self.k)
+        style.ticks_apart(ax, self.k)
 
 
-def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, Array, list[str]]:
-    """Name without cut-off, cut-offs and columns of a metric; None is the first at several."""
+def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, dict[int, str]]:
+    """Name without cut-off of a metric, and its columns; None is the first at several."""
     columns: dict[str, dict[int, str]] = {}
     for column in metrics:
         if match := re.fullmatch(r"([^@(]+)@(\d+)(\(.*\))?", column):
-            base = match[1] + (match[3] or "")
-            columns.setdefault(base, {})[int(match[2])] = column
-    several = [
-        name
-        for name, at in columns.items()
-        if len(at) > 1 and (metric is None or axis_label(name) == axis_label(metric))
-    ]
-    if not several:
-        raise ValueError(
-            f"a curve needs {metric or 'a metric'!r} at two cut-offs or more; the scores hold "
-            f"{', '.join(metrics)}. Compute it as query_scores(..., ['ndcg@1', 'ndcg@5'])."
-        )
-    chosen = columns[several[0]]
-    return several[0], np.array(sorted(chosen)), [chosen[k] for k in sorted(chosen)]
+            columns.setdefault(match[1] + (match[3] or ""), {})[int(match[2])] = column
+    for name, at in columns.items():
+        is_chosen = metric is None or style.metric_label(name) == style.metric_label(metric)
+        if is_chosen and len(at) > 1:
+            return name, {k: at[k] for k in sorted(at)}
+    raise ValueError(
+        f"a curve needs {metric or 'a metric'!r} at two cut-offs or more; the scores hold "
+        f"{', '.join(metrics)}. Compute it as query_scores(..., ['ndcg@1', 'ndcg@5'])."
+    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -226,16 +208,14 @@ class CutoffCurveDisplay(CutoffDisplay, MeansOfSystems):
 
     @classmethod
     def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
-        first = next(iter(systems.values()))
-        metric, k, columns = columns_by_cutoff(first.metrics, metric)
+        metric, columns = columns_by_cutoff(next(iter(systems.values())).metrics, metric)
         means, intervals = {}, {}
         for model, scores in systems.items():
-            of_metrics, ends = scores.mean(), scores.interval(**inference)
-            at = [scores.metrics[scores.column(column)] for column in columns]
-            means[model] = np.array([of_metrics[column] for column in at])
-            intervals[model] = np.array([ends[column] for column in at])
+            at = [scores.column(column) for column in columns.values()]
+            means[model] = np.array([*scores.mean().values()])[at]
+            intervals[model] = np.array([*scores.interval(**inference).values()])[at]
         return cls(
-            k=k, means=means, intervals=intervals, metric=metric,
+            k=np.array([*columns]), means=means, intervals=intervals, metric=metric,
             confidence=inference["confidence"],
         )  # fmt: skip
 
@@ -257,9 +237,9 @@ class CutoffCurveDisplay(CutoffDisplay, MeansOfSystems):
             The display itself.
         """
         ax = self._prepare(ax)
-        title = self._draw_curves(ax, self.k, self.means, self.intervals, kwargs, bands=bands)
+        title = self._draw(ax, self.k, self.means, kwargs, bands)
         self._label_cutoffs(ax)
-        ax.set_ylabel(axis_label(self.metric, "@k"))
+        ax.set_ylabel(style.metric_label(self.metric, "@k"))
         self._finish(title)
         return self
 
@@ -319,18 +299,19 @@ class DifferenceCurveDisplay(CutoffDisplay, DifferencesOfSystems):
     positions: Sequence[int] | None = None
 
     @classmethod
-    def _of(
-        cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Comparison
-    ) -> Self:
-        baseline: Any = compared.baseline
-        order = list(systems)
-        metric, k, columns = columns_by_cutoff(systems[baseline].metrics, metric)
-        of = {name: [compared[c, name] for c in columns] for name in order if name != baseline}
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
+        baseline, order = compared.baseline, list(systems)
+        metric, columns = columns_by_cutoff(systems[baseline].metrics, metric)
+        of = {
+            name: [compared[c, name] for c in columns.values()]
+            for name in order
+            if name != baseline
+        }
         return cls(
-            k=k, metric=metric, baseline=baseline, confidence=compared.confidence,
+            k=np.array([*columns]), metric=metric, baseline=baseline,
             differences={name: np.array([d.difference for d in ds]) for name, ds in of.items()},
             intervals={name: np.array([d.interval for d in ds]) for name, ds in of.items()},
-            positions=[order.index(name) for name in of],
+            confidence=compared.confidence, positions=[order.index(name) for name in of],
         )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -350,14 +331,13 @@ class DifferenceCurveDisplay(CutoffDisplay, DifferencesOfSystems):
         """
         ax = self._prepare(ax)
         self.zero_line_ = ax.axhline(
-            0, color=text_color(), linewidth=1, linestyle=":", label=literal(self.baseline)
-        )
-        title = self._draw_curves(
-            ax, self.k, self.differences, self.intervals, kwargs, bands=True,
-            positions=self.positions or range(1, len(self.differences) + 1),
+            0, color=style.text_color(), linewidth=1, linestyle=":",
+            label=style.literal(self.baseline),
         )  # fmt: skip
+        positions = self.positions or range(1, len(self.differences) + 1)
+        title = self._draw(ax, self.k, self.differences, kwargs, True, positions)
         self._label_cutoffs(ax)
-        ax.set_ylabel(f"difference in {axis_label(self.metric, '@k')}")
+        ax.set_ylabel(f"difference in {style.metric_label(self.metric, '@k')}")
         self._finish(f"{title} of the difference")
         return self
 
@@ -408,9 +388,6 @@ class QueryLearningCurveDisplay(Curves):
     intervals: Mapping[str, Array]
     metric: str
     confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        self.max_queries = np.asarray(self.max_queries)
 
     @classmethod
     def from_estimator(
@@ -484,8 +461,9 @@ class QueryLearningCurveDisplay(Curves):
             means[model] = np.array([scores.mean()[name] for scores in results])
             intervals[model] = np.array([r.interval(**inference)[name] for r in results])
         return cls(
-            max_queries=sizes, means=means, intervals=intervals, metric=name, confidence=confidence
-        ).plot(ax, **kwargs)
+            max_queries=np.array(sizes), means=means, intervals=intervals, metric=name,
+            confidence=confidence,
+        ).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
         """Plot the curves.
@@ -505,12 +483,11 @@ class QueryLearningCurveDisplay(Curves):
             The display itself.
         """
         ax = self._prepare(ax)
-        x = self.max_queries
-        title = self._draw_curves(ax, x, self.means, self.intervals, kwargs, bands=bands)
+        title = self._draw(ax, self.max_queries, self.means, kwargs, bands)
         ax.set_xscale("log")
-        ticks_apart(ax, np.unique(x), ",d")
+        style.ticks_apart(ax, np.unique(self.max_queries), ",d")
         ax.set_xlabel("training queries")
-        ax.set_ylabel(axis_label(self.metric))
+        ax.set_ylabel(style.metric_label(self.metric))
         self._finish(title)
         return self
 
@@ -528,11 +505,8 @@ def _with_max_queries(estimator: Any, source: IdSource, random_state: Seed) -> A
     """The estimator, in a QueryRanker if it cannot choose the number of queries itself."""
     if "max_queries" in estimator.get_params(deep=False):
         return estimator
-    return QueryRanker(
-        estimator,
-        groups=source,
-        random_state=None if isinstance(random_state, np.random.Generator) else random_state,
-    )
+    seed = None if isinstance(random_state, np.random.Generator) else random_state
+    return QueryRanker(estimator, groups=source, random_state=seed)
 
 
 def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:

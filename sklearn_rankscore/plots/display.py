@@ -1,21 +1,16 @@
-"""What the displays have in common: from estimators to scores of queries, and finished axes.
+"""What the displays have in common: from estimators to scores of queries to a plot on axes.
 
 matplotlib is imported only to draw.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from .._table import clean, number_text
 from .._typing import (
-    Array,
     IdSource,
     IntervalMethod,
     Library,
@@ -23,27 +18,19 @@ from .._typing import (
     QueryIds,
     Seed,
     Unjudged,
-)  # fmt: skip
+)
 from .._validation import counted, installed
 from ..comparison import QueryScores, compare, query_scores
 from ..comparison.compare import check_query_scores
 from ..comparison.segments import Segments
 from ..metrics.evaluate import Metrics
-from ..metrics.names import canonical_name
 from ..query_ids.lookup import check_same_rows, find_explicit_ids, no_groups_error, source_or_ids
 from ..scoring.predictions import predict_scores
-from .palette import MUTED
+from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-T = TypeVar("T")
-
-# characters in a line of a title, of a name in the legend, beside and below the axes
-TITLE, LEGEND, LINE, SHORT_LINE = 66, 48, 30, 20
-# the end of a longer name is as telling as its beginning
-LONGEST_NAME = 100
 
 
 class Plot:
@@ -75,36 +62,21 @@ class Plot:
         return ax
 
     def _finish(self, title: str = "") -> None:
-        """Plain numbers, and above the axes the title and a legend with the columns that fit."""
-        from matplotlib.ticker import ScalarFormatter
-
-        ax = self.ax_
-        ax.tick_params(labelsize=small())
-        for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
-            if type(axis.get_major_formatter()) is ScalarFormatter:
-                # a common power of ten would be below the legend
-                ax.ticklabel_format(axis=name, style="plain", useOffset=False)  # type: ignore[arg-type]
-        handles, labels = ax.get_legend_handles_labels()
-        if not labels:
-            ax.set_title(textwrap.fill(title, TITLE), fontsize="medium")
-            return
-        for n_columns in range(min(len(labels), 4), 0, -1):
-            legend = ax.legend(
-                handles, [textwrap.fill(label, LEGEND) for label in labels], ncols=n_columns,
-                title=textwrap.fill(title, TITLE) or None, loc="lower left",
-                bbox_to_anchor=(0, 1), alignment="left", frameon=False, fontsize=small(),
-                title_fontsize=small(), borderaxespad=0.2,
-            )  # fmt: skip
-            box = legend.get_window_extent()
-            if box.width <= ax.get_window_extent().width:
-                break
-        if self._is_own_figure:
-            height = ax.figure.bbox.height + box.height
-            self.figure_.set_figheight(height / ax.figure.dpi)  # type: ignore[union-attr]
+        """Plain numbers, and above the axes the title and a legend, for which the figure grows."""
+        ax, figure = self.ax_, self.figure_
+        ax.tick_params(labelsize=style.small())
+        style.plain_numbers(ax)
+        legend = style.add_legend(ax, title)
+        if legend is not None and self._is_own_figure:
+            height = figure.bbox.height + legend.get_window_extent().height
+            figure.set_figheight(height / figure.dpi)  # type: ignore[union-attr]
 
 
 class Display(Plot):
     """A plot of the scores of estimators."""
+
+    # of each display, which describes its arguments
+    from_predictions: Any
 
     @classmethod
     def from_estimator(
@@ -140,23 +112,16 @@ class Display(Plot):
         ids = required_ids(X, y, groups, cls.__name__)
         models = by_name(estimator, model_name(estimator))
         scores = {name: predict_scores(model, X) for name, model in models.items()}
-        return cls.from_predictions(y, scores, groups=ids, **options)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Any,
-        *,
-        groups: QueryIds | None = None,
-        **options: Any,
-    ) -> Self:
-        """Plot scores; each display describes its arguments."""
-        raise NotImplementedError
+        plotted: Self = cls.from_predictions(y, scores, groups=ids, **options)
+        return plotted
 
 
 class QueryScoresDisplay(Display):
     """A plot of the values of one metric, or several, for each query."""
+
+    # of each display, which describes its arguments
+    from_query_scores: Any
+    plot: Any
 
     @classmethod
     def from_predictions(
@@ -207,25 +172,15 @@ class QueryScoresDisplay(Display):
             y_true, by_name(y_score, name), metric, groups=groups, sample_weight=sample_weight,
             like=like, unjudged=unjudged, segments=segments,
         )  # fmt: skip
-        return cls.from_query_scores(systems, **options)
-
-    @classmethod
-    def from_query_scores(cls, systems: Any, **options: Any) -> Self:
-        """Plot results of `query_scores`; each display describes its arguments."""
-        raise NotImplementedError
-
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot the display; each describes what it takes."""
-        raise NotImplementedError
+        plotted: Self = cls.from_query_scores(systems, **options)
+        return plotted
 
 
 class MeansOfSystems(QueryScoresDisplay):
     """A plot of the means of systems, with their intervals."""
 
-    @classmethod
-    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
-        """The display, not plotted yet."""
-        raise NotImplementedError
+    # (systems, metric, arguments of intervals) -> the display, not plotted yet
+    _of: Any
 
     @classmethod
     def from_query_scores(
@@ -265,16 +220,15 @@ class MeansOfSystems(QueryScoresDisplay):
             The plotted display.
         """
         inference = inference_of(confidence, method, n_resamples, random_state)
-        return cls._of(scores_by_name(systems, name), metric, inference).plot(ax, **kwargs)
+        plotted: Self = cls._of(scores_by_name(systems, name), metric, inference).plot(ax, **kwargs)
+        return plotted
 
 
 class DifferencesOfSystems(QueryScoresDisplay):
     """A plot of the paired differences of systems, with their intervals."""
 
-    @classmethod
-    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
-        """The display, not plotted yet."""
-        raise NotImplementedError
+    # (systems, metric, comparison) -> the display, not plotted yet
+    _of: Any
 
     @classmethod
     def from_query_scores(
@@ -316,7 +270,8 @@ class DifferencesOfSystems(QueryScoresDisplay):
         inference = inference_of(confidence, method, n_resamples, random_state)
         # the intervals are those of every test, of which this one takes least time
         compared = compare(systems, baseline=baseline, test="t", **inference)
-        return cls._of(systems, metric, compared).plot(ax, **kwargs)
+        plotted: Self = cls._of(systems, metric, compared).plot(ax, **kwargs)
+        return plotted
 
 
 def inference_of(
@@ -364,7 +319,7 @@ def scores_by_name(systems: Any, name: str) -> Mapping[str, QueryScores]:
     return named
 
 
-def check_two(systems: Mapping[str, T]) -> Mapping[str, T]:
+def check_two(systems: Any) -> Any:
     """Refuse anything but two systems by name."""
     needed = "the display compares two models: pass a dict of two names, the baseline first; got"
     if not isinstance(systems, Mapping):
@@ -379,75 +334,3 @@ def one_metric(scores: QueryScores, metric: str | None) -> str:
     metric = scores.metrics[0] if metric is None else metric
     scores.column(metric)
     return metric
-
-
-def with_style(defaults: dict[str, Any], kwargs: dict[str, Any], artist: type) -> dict[str, Any]:
-    """Properties of an artist; those that are given, also as ``lw``, come first."""
-    from matplotlib import cbook
-
-    return defaults | cbook.normalize_kwargs(kwargs, artist)
-
-
-def draw_grid(ax: Axes, axis: Literal["x", "y", "both"]) -> None:
-    """Faint lines, on light and on dark backgrounds."""
-    ax.grid(axis=axis, color=MUTED, alpha=0.25, linewidth=0.8)
-
-
-def set_categories(ax: Axes, names: Sequence[str], counts: Sequence[str]) -> None:
-    """Names below the axes with their counts, upright if they are too wide side by side."""
-    labels = [
-        f"{textwrap.fill(literal(name), SHORT_LINE)}\n{count}"
-        for name, count in zip(names, counts, strict=True)
-    ]
-    ax.set_xticks(np.arange(len(names)), labels, fontsize=small())
-    ax.set_xlim(-0.5, len(names) - 0.5)
-    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
-    if any(left.x1 + 0.2 * left.width > right.x0 for left, right in pairwise(boxes)):
-        ax.set_xticks(np.arange(len(names)), labels, rotation=90, multialignment="right")
-
-
-def ticks_apart(ax: Axes, values: Array, spec: str = "d") -> None:
-    """Ticks at the first value, the last one, and those with a tenth of the axis between them."""
-    ax.autoscale_view()
-    at = ax.transAxes.inverted().transform(ax.transData.transform(np.c_[values, values]))[:, 0]
-    kept = [0]
-    for i in range(1, len(values) - 1):
-        if at[i] - at[kept[-1]] >= 0.1 and at[-1] - at[i] >= 0.1:
-            kept.append(i)
-    ticks = np.unique(values[[*kept, -1]])
-    ax.set_xticks(ticks, [f"{tick:{spec}}" for tick in ticks.tolist()])
-    ax.set_xticks([], minor=True)
-
-
-def small() -> float:
-    """The size of names and numbers: 9 points, unless the font size was changed."""
-    from matplotlib import rcParams
-
-    return 0.9 * float(rcParams["font.size"])
-
-
-def literal(name: object) -> str:
-    """A name as matplotlib draws it, neither as a formula nor as a hidden label."""
-    text = clean(name)
-    if len(text) > LONGEST_NAME:
-        text = f"{text[: LONGEST_NAME // 2]}…{text[-LONGEST_NAME // 2 + 1 :]}"
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
-
-
-def shown_numbers(numbers: Sequence[float], sign: str = "") -> list[str]:
-    """Numbers side by side, with a minus sign, and not all written as 0."""
-    largest = max(map(abs, numbers))
-    spec = f"{sign}.2g" if 1e-12 < largest < 0.0005 else f"{sign}.3f"
-    near = [0.0 if abs(number) <= 1e-12 else number for number in numbers]
-    return [number_text(number, spec).replace("-", "−") for number in near]
-
-
-def axis_label(metric: str, cutoff: str = "") -> str:
-    """The name of a metric in text: NDCG for ``"ndcg"``, Hit rate for ``"hit_rate"``."""
-    name, at, rest = metric.partition("@")
-    name, bracket, options = name.partition("(")
-    name = canonical_name(name) or name
-    is_acronym = name in ("dcg", "ndcg", "map", "mrr", "err", "rbp")
-    text = name.upper() if is_acronym else name.replace("_", " ").capitalize()
-    return literal(f"{text}{at}{rest}{cutoff}{bracket}{options}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -12,25 +11,15 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice, check_count, check_number, examples
-from ..comparison.segments import SegmentColumn, bin_segments
+from ..comparison.segments import bin_segments
 from ..metrics.evaluate import by_system
 from ..metrics.segment import MISSING
 from ..query_ids.lookup import check_same_order
 from ..query_ids.read import as_key, as_keys, of_python
 from ..ranking import Queries, read_queries
 from ..ranking.queries import apply_rule, is_judged
-from .display import (
-    LINE,
-    Display,
-    by_name,
-    check_two,
-    draw_grid,
-    literal,
-    set_categories,
-    small,
-    with_style,
-)  # fmt: skip
-from .palette import BETTER, MUTED, WORSE, system_color, system_hatch, text_color
+from . import style
+from .display import Display, by_name, check_two
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,9 +70,6 @@ class LabelScoresDisplay(Display):
     quantiles: Mapping[str, Array]
     documents: Any
     scale: Scale = "score"
-
-    def __post_init__(self) -> None:
-        self.labels, self.documents = list(self.labels), np.asarray(self.documents)
 
     @classmethod
     def from_predictions(
@@ -139,13 +125,18 @@ class LabelScoresDisplay(Display):
         judged = is_judged(given)
         given = given if judged.all() else np.where(judged, given.astype(object), None)
         (column,) = bin_segments({"label": given})
-        display = cls(
-            labels=list(map(_name_of, column.values)),
-            quantiles={model: _quantiles(read, column, scale) for model, read in systems.items()},
-            documents=np.bincount(column.codes),
-            scale=scale,
-        )
-        return display.plot(ax, **kwargs)
+        return cls(
+            labels=[
+                "not judged" if label == MISSING
+                else f"{label:g}" if isinstance(label, int | float) else str(label)
+                for label in column.values
+            ],
+            quantiles={
+                model: _quantiles(read, column.codes, len(column.values), scale)
+                for model, read in systems.items()
+            },
+            documents=np.bincount(column.codes), scale=scale,
+        ).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one box for each label and model.
@@ -163,55 +154,41 @@ class LabelScoresDisplay(Display):
             The display itself.
         """
         ax = self._prepare(ax)
+        ink = {"color": style.text_color(), "linewidth": 1}
         n_models, self.boxes_ = len(self.quantiles), {}
         for i, (name, quantiles) in enumerate(self.quantiles.items()):
-            stats: list[dict[str, Any]] = [
-                dict(zip(("whislo", "q1", "med", "q3", "whishi"), row, strict=True))
-                for row in quantiles.tolist()
-            ]
-            color = {"color": text_color(), "linewidth": 1}
-            style: dict[str, Any] = {
-                "positions": np.arange(len(stats)) + WIDTH * (i - (n_models - 1) / 2) / n_models,
-                "widths": 0.85 * WIDTH / n_models, "showfliers": False, "patch_artist": True,
-                "manage_ticks": False, "whiskerprops": color, "capprops": color,
-                "medianprops": {**color, "linewidth": 2},
-                "boxprops": {
-                    "facecolor": system_color(i), "edgecolor": text_color(),
-                    "hatch": system_hatch(i),
-                },
-                **kwargs,
+            names = ("whislo", "q1", "med", "q3", "whishi")
+            stats: Any = [dict(zip(names, row, strict=True)) for row in np.array(quantiles)]
+            x = np.arange(len(stats)) + WIDTH * (i - (n_models - 1) / 2) / n_models
+            face = {"facecolor": style.system_color(i), "hatch": style.system_hatch(i)}
+            parts: dict[str, Any] = {
+                "positions": x, "widths": 0.85 * WIDTH / n_models, "showfliers": False,
+                "patch_artist": True, "manage_ticks": False, "whiskerprops": ink, "capprops": ink,
+                "medianprops": {**ink, "linewidth": 2},
+                "boxprops": {**face, "edgecolor": style.text_color()},
             }  # fmt: skip
-            self.boxes_[name] = ax.bxp(stats, **style)
-            self.boxes_[name]["boxes"][0].set_label(literal(name))
-        set_categories(ax, self.labels, [f"{n:,}" for n in self.documents])
+            self.boxes_[name] = ax.bxp(stats, **parts | kwargs)
+            self.boxes_[name]["boxes"][0].set_label(style.literal(name))
+        style.categories(ax, self.labels, [f"{n:,}" for n in self.documents])
         ax.set_xlabel("label\nnumber of documents")
         ax.set_ylabel("score" if self.scale == "score" else "score, standardized by query")
-        draw_grid(ax, "y")
+        style.grid(ax, "y")
         self._finish("quartiles, whiskers from 5 % to 95 %")
         return self
 
 
-def _name_of(label: Any) -> str:
-    if label == MISSING:
-        return "not judged"
-    return f"{label:g}" if isinstance(label, int | float) else str(label)
-
-
-def _quantiles(queries: Queries, column: SegmentColumn, scale: Scale) -> Array:
-    """Quantiles of the retrieved documents of each label."""
-    scores, is_retrieved = queries.y_score.astype(np.float64), np.isfinite(queries.y_score)
+def _quantiles(queries: Queries, labels: Array, n_labels: int, scale: Scale) -> Array:
+    """Quantiles of the scores of the retrieved documents of each label; nan without any."""
+    scores, codes, n = queries.y_score.astype(np.float64), queries.grouping.codes, len(queries)
+    retrieved = np.isfinite(scores)
     if scale == "query":
-        scores = _standardized(np.where(is_retrieved, scores, 0.0), is_retrieved, queries)
-    rows = [scores[is_retrieved & (column.codes == code)] for code in range(len(column.values))]
+        scores = np.where(retrieved, scores, 0.0)
+        counts = np.maximum(np.bincount(codes, retrieved, n), 1)
+        scores = scores - (np.bincount(codes, scores, n) / counts)[codes]
+        deviation = np.sqrt(np.bincount(codes, retrieved * scores**2, n) / counts)
+        scores = scores / np.where(deviation > 0, deviation, 1.0)[codes]
+    rows = [scores[retrieved & (labels == label)] for label in range(n_labels)]
     return np.array([np.quantile(r, LEVELS) if len(r) else np.full(5, np.nan) for r in rows])
-
-
-def _standardized(scores: Array, is_retrieved: Array, queries: Queries) -> Array:
-    codes, n = queries.grouping.codes, len(queries)
-    counts = np.maximum(np.bincount(codes, is_retrieved, n), 1)
-    centered = scores - (np.bincount(codes, scores, n) / counts)[codes]
-    deviation = np.sqrt(np.bincount(codes, is_retrieved * centered**2, n) / counts)
-    return np.asarray(centered / np.where(deviation > 0, deviation, 1.0)[codes])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -261,11 +238,6 @@ class RankChangeDisplay(Display):
     query: str = ""
     k: int = 10
 
-    def __post_init__(self) -> None:
-        self.ranks, self.names = np.asarray(self.ranks), list(self.names)
-        self.relevant = np.asarray(self.relevant, dtype=bool)
-        self.k = check_count("k", self.k, 1)
-
     @classmethod
     def from_predictions(
         cls,
@@ -314,7 +286,7 @@ class RankChangeDisplay(Display):
         RankChangeDisplay
             The plotted display.
         """
-        threshold = check_number("threshold", threshold)
+        threshold, k = check_number("threshold", threshold), check_count("k", k, 1)
 
         def compute(scores: Any, groups: Any) -> Queries:
             return read_queries(y_true, scores, groups=groups)
@@ -330,15 +302,11 @@ class RankChangeDisplay(Display):
         ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
         if np.isinf(ranks).all():
             raise ValueError(f"neither system retrieved a document for query {query!r}.")
-        display = cls(
-            ranks=ranks,
-            relevant=labels > threshold,
+        return cls(
+            ranks=ranks, relevant=labels > threshold,
             names=[f"{d} ({label:g})" for d, label in zip(documents, labels, strict=True)],
-            systems=(name, other),
-            query=str(query),
-            k=k,
-        )
-        return display.plot(ax, **kwargs)
+            systems=(name, other), query=str(query), k=k,
+        ).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one line for each document.
@@ -355,56 +323,49 @@ class RankChangeDisplay(Display):
         RankChangeDisplay
             The display itself.
         """
-        shown = np.flatnonzero((self.ranks <= self.k).any(axis=1))
-        shown = shown[np.argsort(self.ranks[shown, 0])]
-        ranks = self.ranks[shown]
+        all_ranks = np.asarray(self.ranks)
+        shown = np.flatnonzero((all_ranks <= self.k).any(axis=1))
+        shown = shown[np.argsort(all_ranks[shown, 0])]
+        ranks = all_ranks[shown]
         # other ranks than the first k are drawn on the line after them
-        after = 1 + min(self.k, int(ranks[np.isfinite(ranks)].max()))
-        at = np.minimum(ranks, after).astype(int)
-        from matplotlib.lines import Line2D
-
+        lowest = 1 + min(self.k, int(ranks[np.isfinite(ranks)].max()))
+        at = np.minimum(ranks, lowest).astype(int)
         ax = self._prepare(ax, (7, 0.32 * at.max() + 1.3))
-        style: dict[str, Any] = {"linewidth": 2, "marker": "o", "markersize": 5}
         self.lines_ = []
-        for document, ends in zip(shown.tolist(), at.tolist(), strict=True):
-            style |= {
-                "color": self._color(document), "zorder": 3 if self.relevant[document] else 2
+        for document, (before, after), ends in zip(shown.tolist(), ranks, at, strict=True):
+            is_relevant = self.relevant[document]
+            change = np.sign(before - after) if is_relevant else 0
+            line = {
+                "color": style.outcome_color(change, change), "zorder": 3 if is_relevant else 2,
+                "linewidth": 2, "marker": "o", "markersize": 5,
             }  # fmt: skip
-            self.lines_ += ax.plot([0, 1], ends, **with_style(style, kwargs, Line2D))
-        self._write_names(ax, shown, int(at.max()))
+            self.lines_ += ax.plot([0, 1], ends, **style.merged(line, kwargs))
+            for side, rank in enumerate((before, after)):
+                if rank <= self.k:
+                    weight = "bold" if is_relevant else "normal"
+                    self._write(f"{rank:g}", side, rank, fontweight=weight)
+                    name = style.literal(self.names[document], SIDE)
+                    self._write(name, side, rank, distance=28, fontweight=weight)
+        for side in (0, 1):
+            self._write(_beyond(ranks[:, side], self.k), side, at.max())
         ax.set(xlim=(-0.04, 1.04), ylim=(at.max() + 0.5, 0.5), yticks=[])
         ax.spines[["left", "bottom"]].set_visible(False)
-        ticks = ax.set_xticks([0, 1], [textwrap.fill(literal(name), LINE) for name in self.systems])
+        ticks = ax.set_xticks([0, 1], [style.literal(name, style.LINE) for name in self.systems])
         ticks[0].label1.set_horizontalalignment("right")
         ticks[1].label1.set_horizontalalignment("left")
         ax.tick_params(length=0)
-        title = f"query {literal(self.query)}: rank and label of its documents"
-        is_relevant = self.relevant[shown]
-        self._finish(f"{title}, relevant ones in bold" if is_relevant.any() else title)
+        title = f"query {style.literal(self.query)}: rank and label of its documents"
+        has_relevant = np.asarray(self.relevant)[shown].any()
+        self._finish(f"{title}, relevant ones in bold" if has_relevant else title)
         return self
 
-    def _color(self, document: int) -> str:
-        before, after = self.ranks[document]
-        if not self.relevant[document] or before == after:
-            return MUTED
-        return BETTER if after < before else WORSE
-
-    def _write_names(self, ax: Axes, shown: Array, lowest: int) -> None:
-        """Names of the documents on both sides, and what the others have in common."""
-        for side, (x, shift, align) in enumerate(((0, -8, "right"), (1, 8, "left"))):
-            style: dict[str, Any] = {
-                "xytext": (shift, 0), "textcoords": "offset points", "ha": align, "va": "center",
-                "fontsize": small(), "linespacing": 1,
-            }  # fmt: skip
-            for document in shown[self.ranks[shown, side] <= self.k].tolist():
-                rank, name = self.ranks[document, side], literal(self.names[document])
-                style["fontweight"] = "bold" if self.relevant[document] else "normal"
-                ax.annotate(f"{rank:g}", (x, rank), **style)
-                further: dict[str, Any] = style | {"xytext": (3.5 * shift, 0)}
-                ax.annotate(textwrap.fill(name, SIDE), (x, rank), **further)
-            if beyond := _beyond(self.ranks[shown, side], self.k):
-                style["fontweight"] = "normal"
-                ax.annotate(beyond, (x, lowest), **style)
+    def _write(self, text: str, side: int, rank: float, distance: float = 8, **font: Any) -> None:
+        """A text beside the ranks on the left (0) or on the right (1)."""
+        self.ax_.annotate(
+            text, (side, rank), xytext=(distance if side else -distance, 0),
+            textcoords="offset points", ha="left" if side else "right", va="center",
+            fontsize=style.small(), linespacing=1, **font,
+        )  # fmt: skip
 
 
 def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:

@@ -11,26 +11,20 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, IntervalMethod, QueryIds, Seed
 from .._validation import check_choice, check_number
-from ..comparison import Comparison, Interval, QueryScores
+from ..comparison import Interval, QueryScores
 from ..comparison.compare import align, baseline_first, paired_differences, value_differences
 from ..comparison.segments import Segments, select_segments
 from ..ranking import read_queries
+from . import style
 from .display import (
     DifferencesOfSystems,
     QueryScoresDisplay,
-    axis_label,
     by_name,
     check_two,
-    draw_grid,
     inference_of,
-    literal,
     one_metric,
     scores_by_name,
-    set_categories,
-    shown_numbers,
-    with_style,
-)  # fmt: skip
-from .palette import BETTER, MUTED, WORSE, line_style, text_color
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,23 +89,15 @@ class QueryDeltaDisplay(DifferencesOfSystems):
     interval: Interval | None = None
     confidence: float = 0.95
 
-    def __post_init__(self) -> None:
-        self.deltas = np.asarray(self.deltas, dtype=np.float64)
-        _check_some_query(self.deltas, self.metric)
-
     @classmethod
-    def _of(
-        cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Comparison
-    ) -> Self:
-        check_two(systems)
-        baseline, model, first, second = _aligned_pair(systems, compared.baseline)
-        metric = one_metric(first, metric)
-        paired = paired_differences(first, second)
-        included = paired.included()[:, paired.column(metric)]
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
+        pair = Pair(systems, metric, compared.baseline)
+        weights = pair.paired.weights
         return cls(
-            deltas=paired[metric][included], metric=metric, baseline=baseline, model=model,
-            weights=None if paired.weights is None else paired.weights[included],
-            interval=compared[metric, model].interval, confidence=compared.confidence,
+            deltas=pair.paired[pair.metric][pair.included], metric=pair.metric,
+            baseline=pair.baseline, model=pair.model,
+            weights=None if weights is None else weights[pair.included],
+            interval=compared[pair.metric, pair.model].interval, confidence=compared.confidence,
         )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -130,35 +116,36 @@ class QueryDeltaDisplay(DifferencesOfSystems):
             The display itself.
         """
         from matplotlib.patches import StepPatch
-        from matplotlib.ticker import MaxNLocator
 
         ax = self._prepare(ax)
-        deltas = -np.sort(-self.deltas)
+        deltas = -np.sort(-np.asarray(self.deltas, dtype=np.float64))
         n = len(deltas)
         edges = np.linspace(0, n, 1 + min(n, MOST_STEPS)).round().astype(int)
         n_wins, n_losses = int((deltas > 0).sum()), int((deltas < 0).sum())
 
         def plot_area(values: Array, kind: str, of: int, color: str) -> StepPatch:
             label = f"{kind} {of:,} ({of / n:.0%})"
-            style = {"fill": True, "linewidth": 0, "color": color, "label": label}
-            return ax.stairs(values, edges, **with_style(style, kwargs, StepPatch))
+            area = {"fill": True, "linewidth": 0, "color": color, "label": label}
+            return ax.stairs(values, edges, **style.merged(area, kwargs, StepPatch))
 
-        self.wins_ = plot_area(np.maximum(deltas[edges[:-1]], 0), "wins", n_wins, BETTER)
-        self.losses_ = plot_area(np.minimum(deltas[edges[1:] - 1], 0), "losses", n_losses, WORSE)
-        ax.axhline(0, color=MUTED, linewidth=0.8)
+        wins, losses = np.maximum(deltas[edges[:-1]], 0), np.minimum(deltas[edges[1:] - 1], 0)
+        self.wins_ = plot_area(wins, "wins", n_wins, style.BETTER)
+        self.losses_ = plot_area(losses, "losses", n_losses, style.WORSE)
+        ax.axhline(0, color=style.MUTED, linewidth=0.8)
         mean = float(np.average(self.deltas, weights=self.weights))
-        number, *ends = shown_numbers([mean, *(self.interval or ())], "+")
+        number, *ends = style.numbers([mean, *(self.interval or ())], "+")
         level = f", {self.confidence * 100:g} % interval [{', '.join(ends)}]" if ends else ""
-        style: Any = {"color": text_color(), "linestyle": "--", "linewidth": 1.4}
-        self.mean_line_ = ax.axhline(mean, label=f"mean {number}{level}", **style)
+        self.mean_line_ = ax.axhline(
+            mean, color=style.text_color(), linestyle="--", linewidth=1.4,
+            label=f"mean {number}{level}",
+        )  # fmt: skip
         ax.set_xlim(0, n)
-        if isinstance(locator := ax.xaxis.get_major_locator(), MaxNLocator):
-            locator.set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
         ax.set_xlabel(f"queries, sorted by difference ({n - n_wins - n_losses:,} ties)")
-        ax.set_ylabel(f"difference in {axis_label(self.metric)}")
-        self._finish(f"{literal(self.model)} − {literal(self.baseline)}")
+        ax.set_ylabel(f"difference in {style.metric_label(self.metric)}")
+        self._finish(f"{style.literal(self.model)} − {style.literal(self.baseline)}")
         return self
 
 
@@ -204,11 +191,6 @@ class QueryScatterDisplay(QueryScoresDisplay):
     baseline: str = "baseline"
     model: str = "model"
 
-    def __post_init__(self) -> None:
-        self.baseline_values = np.asarray(self.baseline_values, dtype=np.float64)
-        self.model_values = np.asarray(self.model_values, dtype=np.float64)
-        _check_some_query(self.model_values, self.metric)
-
     @classmethod
     def from_query_scores(
         cls,
@@ -239,15 +221,12 @@ class QueryScatterDisplay(QueryScoresDisplay):
         QueryScatterDisplay
             The plotted display.
         """
-        baseline, model, first, second = _aligned_pair(check_two(systems), baseline)
-        metric = one_metric(first, metric)
-        paired = paired_differences(first, second)
-        included = paired.included()[:, paired.column(metric)]
-        display = cls(
-            baseline_values=first[metric][included], model_values=second[metric][included],
-            metric=metric, baseline=baseline, model=model,
-        )  # fmt: skip
-        return display.plot(ax, **kwargs)
+        pair = Pair(systems, metric, baseline)
+        first, second = (scores[pair.metric][pair.included] for scores in pair.scores)
+        return cls(
+            baseline_values=first, model_values=second, metric=pair.metric,
+            baseline=pair.baseline, model=pair.model,
+        ).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one point for each pair of values.
@@ -267,32 +246,33 @@ class QueryScatterDisplay(QueryScoresDisplay):
         from matplotlib.collections import PathCollection
 
         ax = self._prepare(ax, (5.5, 5.6))
-        signs = np.sign(value_differences(self.baseline_values, self.model_values))
-        values = np.column_stack([self.baseline_values, self.model_values])
+        values = np.array([self.baseline_values, self.model_values], dtype=np.float64).T
+        signs = np.sign(value_differences(*values.T))
         kwargs = {"color" if name == "c" else name: value for name, value in kwargs.items()}
 
         def plot_points(sign: int, kind: str, color: str, marker: str) -> PathCollection:
             points, counts = np.unique(values[signs == sign], axis=0, return_counts=True)
             n = int(counts.sum())
-            style = {
+            drawn = {
                 "s": np.minimum(AREA * counts, LARGEST_AREA), "color": color, "marker": marker,
                 "linewidths": 0, "alpha": 0.8, "label": f"{kind} {n:,} ({n / len(signs):.0%})",
                 "rasterized": len(points) > RASTERIZE,
             }  # fmt: skip
-            return ax.scatter(*points.T, **with_style(style, kwargs, PathCollection))
+            return ax.scatter(*points.T, **style.merged(drawn, kwargs, PathCollection))
 
-        self.wins_ = plot_points(1, "wins", BETTER, "^")
-        self.losses_ = plot_points(-1, "losses", WORSE, "v")
-        self.ties_ = plot_points(0, "ties", MUTED, "o")
-        self.diagonal_ = ax.axline((0, 0), slope=1, color=text_color(), linewidth=1, linestyle=":")
+        self.wins_ = plot_points(1, "wins", style.BETTER, "^")
+        self.losses_ = plot_points(-1, "losses", style.WORSE, "v")
+        self.ties_ = plot_points(0, "ties", style.MUTED, "o")
+        line: Any = {"color": style.text_color(), "linewidth": 1, "linestyle": ":"}
+        self.diagonal_ = ax.axline((0, 0), slope=1, **line)
         margin = 0.04 * (np.ptp(values) or 1.0)
         limits = values.min() - margin, values.max() + margin
         ax.set(xlim=limits, ylim=limits, aspect="equal")
-        ax.set_xlabel(literal(self.baseline), wrap=True)
-        ax.set_ylabel(literal(self.model), wrap=True)
+        ax.set_xlabel(style.literal(self.baseline), wrap=True)
+        ax.set_ylabel(style.literal(self.model), wrap=True)
         ax.locator_params(nbins=5)
-        draw_grid(ax, "both")
-        self._finish(f"{axis_label(self.metric)} of each query")
+        style.grid(ax, "both")
+        self._finish(f"{style.metric_label(self.metric)} of each query")
         # one symbol size in the legend, whatever the number of queries of a point
         for handle in getattr(ax.get_legend(), "legend_handles", ()):
             handle.set_sizes([25])
@@ -347,9 +327,6 @@ class QueryPropertyDisplay(QueryScoresDisplay):
     metric: str
     property: str
     confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        self.bins, self.queries = list(self.bins), np.asarray(self.queries)
 
     @classmethod
     def from_predictions(
@@ -458,17 +435,15 @@ class QueryPropertyDisplay(QueryScoresDisplay):
             model: [s for s in of.by(columns, **inference) if s.metric == metric]
             for model, of in align(named, model).items()
         }
-        first = next(iter(by.values()))
         queries = np.array([[s.queries for s in own] for own in by.values()])
         are_equal = bool((queries == queries[0]).all())
-        display = cls(
-            bins=[str(s.segment.value) for s in first],
+        return cls(
+            bins=[str(s.segment.value) for s in by[model]],
             queries=queries[0] if are_equal else queries,
             means={model: np.array([s.mean for s in own]) for model, own in by.items()},
             intervals={model: np.array([s.interval for s in own]) for model, own in by.items()},
-            metric=metric, property=first[0].segment.column, confidence=inference["confidence"],
-        )  # fmt: skip
-        return display.plot(ax, **kwargs)
+            metric=metric, property=next(iter(columns)), confidence=confidence,
+        ).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot the means and their intervals.
@@ -485,50 +460,46 @@ class QueryPropertyDisplay(QueryScoresDisplay):
         QueryPropertyDisplay
             The display itself.
         """
-        from matplotlib.lines import Line2D
-
         ax = self._prepare(ax)
-        self.error_bars_ = []
-        n_models = len(self.means)
+        n_models, self.error_bars_ = len(self.means), []
         for i, (name, means) in enumerate(self.means.items()):
-            low, high = self.intervals[name].T
-            style = {**line_style(i), "linestyle": "none", "capsize": 3, "label": literal(name)}
+            low, high = np.transpose(self.intervals[name])
+            line = {**style.system_line(i), "linestyle": "none", "capsize": 3}
+            line["label"] = style.literal(name)
             x = np.arange(len(means)) + WIDTH * (i - (n_models - 1) / 2) / max(n_models, 2)
-            bars = ax.errorbar(
-                x, means, [means - low, high - means], **with_style(style, kwargs, Line2D)
-            )
-            self.error_bars_.append(bars)
-        counts, by_model = self._counts()
-        set_categories(ax, self.bins, counts)
-        ax.set_xlabel(f"{literal(self.property)}\nnumber of queries{by_model}")
-        ax.set_ylabel(axis_label(self.metric))
-        draw_grid(ax, "y")
+            ends = [means - low, high - means]
+            self.error_bars_.append(ax.errorbar(x, means, ends, **style.merged(line, kwargs)))
+        each = np.atleast_2d(self.queries)
+        ranges = [sorted({of.min(), of.max()}) for of in each.T]
+        style.categories(ax, self.bins, ["–".join(f"{n:,}" for n in ends) for ends in ranges])
+        by_model = " (range over models)" if max(map(len, ranges)) > 1 else ""
+        ax.set_xlabel(f"{style.literal(self.property)}\nnumber of queries{by_model}")
+        ax.set_ylabel(style.metric_label(self.metric))
+        style.grid(ax, "y")
         self._finish(f"{self.confidence * 100:g} % intervals of the mean")
         return self
 
-    def _counts(self) -> tuple[list[str], str]:
-        """The number of queries of each bin, or their range, and what the range is of."""
-        each = np.atleast_2d(self.queries)
-        fewest, most = each.min(axis=0).tolist(), each.max(axis=0).tolist()
-        counts = [
-            f"{low:,}" if low == high else f"{low:,}–{high:,}"
-            for low, high in zip(fewest, most, strict=True)
-        ]
-        return counts, "" if fewest == most else " (range over models)"
 
+class Pair:
+    """Two systems with the same queries, and which of these have a value of the metric in both.
 
-def _check_some_query(values: Array, metric: str) -> None:
-    """Refuse values of two systems of which no query has both."""
-    if not len(values):
-        raise ValueError(
-            f"no query to plot: {metric!r} must be defined for both models on at least one query."
-        )
+    Parameters
+    ----------
+    systems : dict of str to QueryScores
+        The two systems.
+    metric, baseline : str or None
+        One of their metrics, and the name of one of them; None means the first.
+    """
 
-
-def _aligned_pair(
-    systems: Mapping[str, QueryScores], baseline: str | None
-) -> tuple[str, str, QueryScores, QueryScores]:
-    """The names of the baseline and of the model, and their values of the same queries."""
-    baseline, model = baseline_first(systems, baseline)
-    aligned = align(systems, baseline)
-    return baseline, model, aligned[baseline], aligned[model]
+    def __init__(self, systems: Any, metric: str | None, baseline: str | None) -> None:
+        self.baseline, self.model = baseline_first(check_two(systems), baseline)
+        aligned = align(systems, self.baseline)
+        self.scores = aligned[self.baseline], aligned[self.model]
+        self.metric = one_metric(self.scores[0], metric)
+        self.paired = paired_differences(*self.scores)
+        self.included = self.paired.included()[:, self.paired.column(self.metric)]
+        if not self.included.any():
+            raise ValueError(
+                f"no query to plot: {self.metric!r} must be defined for both models on at least "
+                "one query."
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -16,30 +15,24 @@ from ..comparison import (
     Comparison,
     QueryImportances,
     QueryScores,
+    Segment,
     compare,
     query_permutation_importance,
-)  # fmt: skip
+)
 from ..comparison.compare import align
 from ..comparison.importance import Within
 from ..comparison.segments import select_segments
 from ..metrics.evaluate import MetricLike
-from ..metrics.segment import ALL_QUERIES, Segment
+from ..metrics.segment import ALL_QUERIES
+from . import style
 from .display import (
-    LINE,
     MeansOfSystems,
     Plot,
     QueryScoresDisplay,
-    axis_label,
-    draw_grid,
     inference_of,
-    literal,
     one_metric,
     scores_by_name,
-    shown_numbers,
-    small,
-    with_style,
-)  # fmt: skip
-from .palette import MUTED, outcome_color, system_color, text_color
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,56 +53,58 @@ class RowsDisplay(Plot):
     texts_: list[Text]
     confidence: float
 
-    def _draw_rows(
+    def _draw(
         self,
         ax: Axes | None,
-        names: Sequence[object],
-        values: ArrayLike,
-        intervals: ArrayLike,
-        colors: Sequence[str],
+        names: Iterable[str],
+        rows: Iterable[tuple[float, Iterable[float], str]],
         kwargs: dict[str, Any],
         *,
         headings: Sequence[str] | None = None,
         sign: str = "",
-    ) -> Any:
-        """Draw the rows, below a heading where it changes; where they are on the vertical axis."""
-        from matplotlib.lines import Line2D
-
-        labels = [textwrap.fill(literal(name), LINE) for name in names]
-        of = [literal(heading) for heading in headings or ()]
-        begins = [not i or of[i] != of[i - 1] for i in range(len(of))] or [False] * len(labels)
-        at = np.arange(len(labels)) + np.cumsum(begins)
-        headed = {at[i] - 1: textwrap.fill(of[i], LINE) for i in np.flatnonzero(begins)}
-        n_rows, more = at[-1] + 1, sum(label.count("\n") for label in labels)
-        ax = self._prepare(ax, (7, 0.3 * n_rows + 0.15 * more + 1.1))
-        ticks = ax.set_yticks([*headed, *at], [*headed.values(), *labels])
-        for tick in ticks[: len(headed)]:
-            tick.label1.set_fontweight("bold")
-        ax.set_ylim(n_rows - 0.5, -0.5)
+    ) -> list[int]:
+        """Draw values, intervals and colors, below a heading where it changes; where they are."""
+        shown, at = [], []
+        for i, name in enumerate(names):
+            if headings and (not i or headings[i] != headings[i - 1]):
+                shown.append(headings[i])
+            at.append(len(shown))
+            shown.append(name)
+        texts = [style.literal(name, style.LINE) for name in shown]
+        n_lines = [1 + text.count("\n") for text in texts]
+        ax = self._prepare(ax, (7, 0.15 * (len(texts) + sum(n_lines)) + 1.1))
+        row_height = ax.get_window_extent().height / ax.figure.dpi * 72 / len(texts)
+        if row_height < 1.2 * style.small() * max(n_lines):  # on the axes of others
+            texts = [style.literal(name, longest=style.LINE) for name in shown]
+        for y, tick in enumerate(ax.set_yticks(range(len(texts)), texts)):
+            tick.label1.set_fontweight("normal" if y in at else "bold")
+        ax.set_ylim(len(texts) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
         is_wide = ax.get_window_extent().width >= WIDE * ax.figure.dpi
         self.points_, self.intervals_, self.texts_ = [], [], []
-        ends_of = np.reshape(intervals, (-1, 2)).tolist()
-        for y, value, ends, color in zip(at, np.asarray(values), ends_of, colors, strict=True):
-            style = {"linewidth": 2, "solid_capstyle": "butt", "color": color}
-            self.intervals_ += ax.plot(ends, [y, y], **with_style(style, kwargs, Line2D))
+        for y, (value, ends, color) in zip(at, rows, strict=True):
+            line = {"linewidth": 2, "solid_capstyle": "butt", "color": color}
+            self.intervals_ += ax.plot([*ends], [y, y], **style.merged(line, kwargs))
             self.points_ += ax.plot(value, y, "o", color=color, markersize=6)
             if is_wide:
-                number, low, high = shown_numbers([value, *ends], sign)
-                beside: Any = {"transform": ax.get_yaxis_transform(), "fontsize": small()}
-                text = f"{number} [{low}, {high}]"
-                self.texts_.append(ax.text(1.02, y, text, va="center", **beside))
+                number, low, high = style.numbers([value, *ends], sign)
+                beside = ax.annotate(
+                    f"{number} [{low}, {high}]", (1.02, y), xycoords=ax.get_yaxis_transform(),
+                    va="center", fontsize=style.small(),
+                )  # fmt: skip
+                self.texts_.append(beside)
         if sign:
-            ax.axvline(0, color=text_color(), linewidth=1, linestyle=":", zorder=0)
+            ax.axvline(0, color=style.text_color(), linewidth=1, linestyle=":", zorder=0)
         ax.locator_params(axis="x", nbins=5 if is_wide else 3)
-        draw_grid(ax, "x")
+        style.grid(ax, "x")
         return at
 
-    def _label(self, what: str, title: str = "", note: str = "") -> None:
+    def _label(self, what: str, title: str = "", note: str = "") -> Self:
         """Say what the rows are."""
         self.ax_.set_xlabel(f"{what}, {self.confidence * 100:g} % interval{note}")
         self._finish(title)
+        return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -179,13 +174,12 @@ class MeansDisplay(MeansOfSystems, RowsDisplay):
         MeansDisplay
             The display itself.
         """
-        self._draw_rows(
-            ax, list(self.means), list(self.means.values()),
-            [self.intervals[name] for name in self.means],
-            [system_color(i) for i in range(len(self.means))], kwargs,
-        )  # fmt: skip
-        self._label(f"mean {axis_label(self.metric)}")
-        return self
+        rows = [
+            (mean, self.intervals[name], style.system_color(i))
+            for i, (name, mean) in enumerate(self.means.items())
+        ]
+        self._draw(ax, self.means, rows, kwargs)
+        return self._label(f"mean {style.metric_label(self.metric)}")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -250,11 +244,6 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
     margins: Any = None
     versus: str = ""
 
-    def __post_init__(self) -> None:
-        self.labels, self.values = list(self.labels), np.asarray(self.values, dtype=np.float64)
-        self.intervals = np.reshape(self.intervals, (-1, 2))
-        self.margins = None if self.margins is None else np.asarray(self.margins)
-
     @classmethod
     def from_query_scores(
         cls,
@@ -302,10 +291,10 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         """
         named = scores_by_name(systems, name)
         inference = inference_of(confidence, method, n_resamples, random_state)
+        segments = next(iter(named.values())).segments
         if not check_flag("means", means) and len(named) > 1:
-            segments = next(iter(named.values())).segments if by is None else by
-            segments = list(segments) if by is None and segments is not None else segments
-            comparison = compare(named, baseline=baseline, by=segments, **inference)
+            by = list(segments) if by is None and segments is not None else by
+            comparison = compare(named, baseline=baseline, by=by, **inference)
             return cls.from_comparison(comparison, metric=metric, ax=ax, **kwargs)
         return cls._of_means(named, metric, by, inference).plot(ax, **kwargs)
 
@@ -337,55 +326,51 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             The plotted display.
         """
         if not isinstance(comparison, Comparison):
-            raise TypeError(
-                "comparison must be the result of compare; got a "
-                f"{type(comparison).__name__}. Results of query_scores are passed as "
-                "compare(scores), or to from_query_scores for their means."
-            )
-        metrics = _select([d.metric for d in comparison], metric)
+            got = f"{type(comparison).__name__}. Pass compare(scores)."
+            raise TypeError(f"comparison must be the result of compare; got a {got}")
+        metrics = _select((d.metric for d in comparison), metric)
         chosen = [d for d in comparison if d.metric in metrics]
-        versus = str(comparison.baseline) if comparison.baseline else ""
-        versus = versus if len({d.model for d in chosen}) > 1 else ""
+        has_versus = comparison.baseline is not None and len({d.model for d in chosen}) > 1
+        models = [str(d.model) if has_versus else f"{d.model} − {d.baseline}" for d in chosen]
         margin = comparison.margin
         margins = [margin[d.metric] if isinstance(margin, Mapping) else margin for d in chosen]
-        models = [str(d.model) if versus else f"{d.model} − {d.baseline}" for d in chosen]
-        display = cls(
+        return cls(
             **_named(
-                (axis_label(d.metric), model, segment_name(d.segment))
+                (style.metric_label(d.metric), model, _in_words(d.segment))
                 for d, model in zip(chosen, models, strict=True)
             ),
-            values=[d.difference for d in chosen], intervals=[d.interval for d in chosen],
-            confidence=comparison.confidence, versus=versus,
-            margins=None if margin is None else margins,
-        )  # fmt: skip
-        return display.plot(ax, **kwargs)
+            values=np.array([d.difference for d in chosen]),
+            intervals=np.array([d.interval for d in chosen]), confidence=comparison.confidence,
+            margins=None if margin is None else np.array(margins),
+            versus=str(comparison.baseline) if has_versus else "",
+        ).plot(ax, **kwargs)  # fmt: skip
 
     @classmethod
     def _of_means(
-        cls, systems: Mapping[str, QueryScores], metric: Any, by: Any, inference: Mapping[str, Any]
+        cls, systems: Mapping[str, QueryScores], metric: Any, by: Any, inference: Any
     ) -> Self:
-        """The display, not plotted yet."""
+        """The display, not plotted yet, with the systems side by side."""
         first = next(iter(systems))
         if by is not None:
             systems = align(systems, first)
             by = select_segments(by, systems[first].ids, systems[first].segments)
-        rows: dict[tuple[str, Segment, str], tuple[float, Sequence[float], int]] = {}
-        for position, (name, scores) in enumerate(systems.items()):
-            means, intervals = scores.mean(), scores.interval(**inference)
-            for of in _select(scores.metrics, metric):
-                rows[of, ALL_QUERIES, name] = means[of], intervals[of], position
-            for s in () if by is None and not scores.segments else scores.by(by, **inference):
-                rows[s.metric, s.segment, name] = s.mean, s.interval, position
-        # the systems side by side
-        metrics = _select(systems[first].metrics, metric)
-        segments = list(dict.fromkeys(segment for _, segment, _ in rows))
-        keys = [key for key in rows if key[0] in metrics]
-        keys.sort(key=lambda key: (metrics.index(key[0]), segments.index(key[1])))
-        values, ends, positions = zip(*(rows[key] for key in keys), strict=True)
+        estimates: dict[str, dict[tuple[str, Segment], Any]] = {}
+        for name, scores in systems.items():
+            means, ends = scores.mean(), scores.interval(**inference)
+            estimates[name] = {(of, ALL_QUERIES): (means[of], ends[of]) for of in means}
+            for s in scores.by(by, **inference) if by is not None or scores.segments else ():
+                estimates[name][s.metric, s.segment] = s.mean, s.interval
+        rows = [
+            (style.metric_label(of), _in_words(segment), name, position, *known[of, segment])
+            for of in _select(systems[first].metrics, metric)
+            for segment in dict.fromkeys(s for known in estimates.values() for _, s in known)
+            for position, (name, known) in enumerate(estimates.items())
+            if (of, segment) in known
+        ]
+        *_, positions, values, intervals = zip(*rows, strict=True)
         return cls(
-            **_named((axis_label(m), segment_name(segment), name) for m, segment, name in keys),
-            values=values, intervals=ends, systems=positions,
-            confidence=inference["confidence"],
+            **_named(row[:3] for row in rows), values=np.array(values), systems=positions,
+            intervals=np.array(intervals), confidence=inference["confidence"],
         )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -404,21 +389,21 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             The display itself.
         """
         if self.systems is None:
-            what, sign, colors = "difference", "+", [outcome_color(*i) for i in self.intervals]
+            what, sign = "difference", "+"
+            colors = [style.outcome_color(*ends) for ends in self.intervals]
         else:
-            what, sign, colors = "mean", "", [system_color(i) for i in self.systems]
-        at = self._draw_rows(
-            ax, self.labels, self.values, self.intervals, colors, kwargs, headings=self.headings,
-            sign=sign,
-        )  # fmt: skip
+            what, sign, colors = "mean", "", [style.system_color(i) for i in self.systems]
+        rows = zip(self.values, self.intervals, colors, strict=True)
+        at = np.array(self._draw(ax, self.labels, rows, kwargs, headings=self.headings, sign=sign))
         if self.margins is not None:
-            for margins in (-self.margins, self.margins):
-                style: Any = {"color": MUTED, "linestyles": "--", "linewidth": 1, "zorder": 0}
-                self.ax_.vlines(margins, at - 0.5, at + 0.5, **style)
-        of = f"difference from {literal(self.versus)}" if self.versus else ""
-        title = ", ".join(filter(None, [literal(self.title), of]))
-        self._label(what, title, "" if self.margins is None else ", margin dashed")
-        return self
+            for side in (-1, 1):
+                self.ax_.vlines(
+                    side * np.asarray(self.margins), at - 0.5, at + 0.5, color=style.MUTED,
+                    linestyles="--", linewidth=1, zorder=0,
+                )  # fmt: skip
+        of = f"difference from {style.literal(self.versus)}" if self.versus else ""
+        title = ", ".join(filter(None, [style.literal(self.title), of]))
+        return self._label(what, title, "" if self.margins is None else ", margin dashed")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -474,10 +459,6 @@ class FeatureImportanceDisplay(RowsDisplay):
     metric: str
     within: Within = "query"
     confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        self.features, self.importances = list(self.features), np.asarray(self.importances)
-        self.intervals = np.reshape(self.intervals, (-1, 2))
 
     @classmethod
     def from_estimator(
@@ -564,22 +545,17 @@ class FeatureImportanceDisplay(RowsDisplay):
             The plotted display.
         """
         if not isinstance(importances, QueryImportances):
-            raise TypeError(
-                "importances must be the result of query_permutation_importance; got "
-                f"{type(importances).__name__}. For an estimator, use from_estimator."
-            )
+            needed = "importances must be the result of query_permutation_importance"
+            raise TypeError(f"{needed}; got {type(importances).__name__}.")
         metric = one_metric(importances.baseline, metric)
         shown = None if max_features is None else check_count("max_features", max_features, 1)
         entries = [entry for entry in importances if entry.metric == metric][:shown]
-        display = cls(
+        return cls(
             features=[entry.feature for entry in entries],
-            importances=[entry.importance for entry in entries],
-            intervals=[entry.interval for entry in entries],
-            metric=metric,
-            within=importances.within,
-            confidence=importances.confidence,
-        )
-        return display.plot(ax, **kwargs)
+            importances=np.array([entry.importance for entry in entries]),
+            intervals=np.array([entry.interval for entry in entries]),
+            metric=metric, within=importances.within, confidence=importances.confidence,
+        ).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one row for each feature.
@@ -596,13 +572,11 @@ class FeatureImportanceDisplay(RowsDisplay):
         FeatureImportanceDisplay
             The display itself.
         """
-        self._draw_rows(
-            ax, self.features, self.importances, self.intervals,
-            [system_color(0)] * len(self.features), kwargs, sign="+",
-        )  # fmt: skip
-        title = f"loss of {axis_label(self.metric)} if permuted {PLACES[self.within]}"
-        self._label("loss", title)
-        return self
+        color = style.system_color(0)
+        rows = [(*row, color) for row in zip(self.importances, self.intervals, strict=True)]
+        self._draw(ax, self.features, rows, kwargs, sign="+")
+        place = PLACES[self.within]
+        return self._label("loss", f"loss of {style.metric_label(self.metric)} if permuted {place}")
 
 
 def _select(metrics: Iterable[str], chosen: str | Iterable[str] | None) -> list[str]:
@@ -621,12 +595,12 @@ def _named(rows: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
     shared = [part[0] for part in parts if part not in varying]
     *above, labels = varying
     return {
-        "labels": labels,
+        "labels": list(labels),
         "headings": [", ".join(names) for names in zip(*above, strict=True)] or None,
-        "title": ", ".join(name for name in shared if name != segment_name(ALL_QUERIES)),
+        "title": ", ".join(name for name in shared if name != ALL_QUERIES.value),
     }
 
 
-def segment_name(segment: Segment) -> str:
+def _in_words(segment: Segment) -> str:
     """``"device = phone"``, or ``"all queries"``."""
     return f"{segment.column} = {segment.value}" if segment.column else str(segment.value)

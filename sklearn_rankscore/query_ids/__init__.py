@@ -2,7 +2,6 @@
 
 from .lookup import (
     NoGroupsError,
-    carried_query_ids,
     find_explicit_ids,
     find_query_ids,
     no_groups_error,
@@ -14,7 +13,6 @@ __all__ = [
     "Grouping",
     "NoGroupsError",
     "as_ids",
-    "carried_query_ids",
     "find_explicit_ids",
     "find_query_ids",
     "group_rows",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +22,10 @@ USUAL_NAMES = {
 
 
 DEFAULT_FIX = (
-    "pass groups=ids; where scikit-learn does not pass them on, have them in the index of X or y, "
-    "as by X.set_index('qid') or pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid')), or "
-    "enable metadata routing by sklearn.set_config(enable_metadata_routing=True)."
+    "in cross-validation pass groups=ids and cv=QueryKFold(5), elsewhere groups=ids; where "
+    "scikit-learn does not pass them on, have them in the index of X or y, as by "
+    "X.set_index('qid') or pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid')), or enable "
+    "metadata routing by sklearn.set_config(enable_metadata_routing=True)."
 )
 
 
@@ -53,14 +55,11 @@ def find_query_ids(
         if ids is not None:
             return ids
     if id_source is not None:
-        has_qid = any(ids_in(data, QID) is not None for data in (X, y))
+        known = any(ids_in(data, QID) is not None for data in (X, y))
+        fix = f"Leave it out: the data have {QID!r}." if known else "Name one, or pass the ids."
         raise NoGroupsError(
             f"groups={id_source!r} names no column or index level of X and no index level of y. "
-            + (
-                f"Leave it out: the data have {QID!r}, which is found without groups=."
-                if has_qid
-                else "Pass the name of one of them, or the query ids themselves."
-            )
+            + fix
         )
     return groups
 
@@ -91,24 +90,16 @@ def find_explicit_ids(
         queries = find_query_ids(X, y, qid=qid, id_source=id_source)
     except NoGroupsError:  # the named column is absent, as in an array
         queries = None
-    if queries is not None and queries is not groups and len(queries):
-        _check_undivided(groups, queries)
-    return groups
-
-
-def _check_undivided(groups: Any, queries: Any) -> None:
-    """Refuse `groups` that differ between rows of one query."""
+    if queries is None or queries is groups or not len(queries):
+        return groups
     by_query = group_rows(queries, len(queries))
-    codes = group_rows(groups, len(queries)).codes
-    divided = by_query.varies(codes)
+    divided = by_query.varies(group_rows(groups, len(queries)).codes)
     if divided.any():
-        example = shown(by_query.ids[divided][0])
         raise ValueError(
-            f"groups would divide {divided.sum()} of the {len(by_query)} queries: rows of query "
-            f"{example} have different groups. Pass groups that are constant within each query "
-            "of the data (column or index level 'qid', or the column named by groups=), or leave "
-            "groups out to keep these queries whole."
+            f"groups would divide {divided.sum()} of the {len(by_query)} queries in the data, such "
+            f"as {shown(by_query.ids[divided][0])}; pass groups that do not, or leave them out."
         )
+    return groups
 
 
 def source_or_ids(groups: Any, *data: Any) -> tuple[Any, Any]:
@@ -133,39 +124,26 @@ def no_groups_error(caller: str, *, X: Any = None, fix: str | None = None) -> No
 
     Without `fix`, it is the one that suits the names of columns and index levels of `X`.
     """
-    by_name = ""
-    if fix is None and (place := _probable_place(X)):
-        _, name = place
-        by_name = (
-            f" Or name them in each object: QueryKFold(5, groups={name!r}), "
-            f"QueryRanker(..., groups={name!r}) and 'ndcg@10(groups={name})'."
-        )
-    fix = fix or fix_by_name(X) or DEFAULT_FIX
-    return NoGroupsError(f"No query ids reached {caller}: {fix}{by_name}")
+    return NoGroupsError(f"No query ids reached {caller}: {fix or fix_by_name(X) or DEFAULT_FIX}")
 
 
 def fix_by_name(X: Any) -> str | None:
     """The change that makes the ids known which `X` probably holds under another name, if any."""
-    place = _probable_place(X)
-    if place is None:
-        return None
-    kind, name = place
-    if kind == "index level":
-        return (
-            f"if they are the {kind} {name!r}, rename it: X.rename_axis(index={{{name!r}: 'qid'}})."
-        )
-    is_pandas = hasattr(X, "iloc")
-    change = f"X.set_index({name!r}).rename_axis('qid')" if is_pandas else "rename it to 'qid'"
-    return f"if they are the {kind} {name!r}, {'write ' if is_pandas else ''}{change}."
-
-
-def _probable_place(X: Any) -> tuple[str, Any] | None:
-    """Where `X` probably holds the ids: an index level with a name, or a column of a usual name."""
-    level = next((name for name in level_names(X) if isinstance(name, str)), None)
-    if level is not None:
-        return "index level", level
+    levels = [name for name in level_names(X) if isinstance(name, str)]
     columns = [name for name in column_names(X) if str(name).lower() in USUAL_NAMES]
-    return ("column", columns[0]) if columns else None
+    if not levels and not columns:
+        return None
+    name = (levels or columns)[0]
+    if levels:
+        fix = f"the index level {name!r}, rename it: X.rename_axis(index={{{name!r}: 'qid'}})."
+    elif hasattr(X, "iloc"):  # a frame of pandas
+        fix = f"the column {name!r}, write X.set_index({name!r}).rename_axis('qid')."
+    else:
+        fix = f"the column {name!r}, rename it to 'qid'."
+    return (
+        f"if they are {fix} Or name them in each object: QueryKFold(5, groups={name!r}), "
+        f"QueryRanker(..., groups={name!r}) and 'ndcg@10(groups={name})'."
+    )
 
 
 def ids_in(data: Any, source: Any) -> Any:
@@ -174,7 +152,8 @@ def ids_in(data: Any, source: Any) -> Any:
         return column_or_level(data, source)
     if not _has_all(data, source):
         return None
-    return _composite_ids([column_or_level(data, name) for name in source])
+    columns = [of_python(as_id_column(column_or_level(data, name))) for name in source]
+    return as_objects(list(zip(*columns, strict=True)))  # one tuple for each row
 
 
 def column_or_level(data: Any, name: str) -> Any:
@@ -185,9 +164,8 @@ def column_or_level(data: Any, name: str) -> Any:
     column = data[name]
     if level is not None and not _are_equal(column, level):
         raise ValueError(
-            f"{name!r} is both a column and an index level, and they differ. Remove one of them, "
-            f"by drop(columns={name!r}) or droplevel({name!r}) (reset_index(drop=True) if it is "
-            "the only level)."
+            f"{name!r} is both a column and an index level, and they differ: remove one, by "
+            f"drop(columns={name!r}) or reset_index({name!r}, drop=True)."
         )
     return column
 
@@ -216,24 +194,16 @@ def _has_all(data: Any, names: Any) -> bool:
     return all(column_or_level(data, name) is not None for name in names)
 
 
-def _composite_ids(columns: list[Any]) -> Array:
-    """One tuple for each row."""
-    return as_objects(list(zip(*(of_python(as_id_column(c)) for c in columns), strict=True)))
-
-
 def index_ids(**tables: Any) -> Any:
     """Query ids in an index level ``qid`` of labels, scores or features; None without any."""
-    first_name, first = "", None
-    for name, table in tables.items():
-        ids = index_level(table, QID)
-        if first is None:
-            first_name, first = name, ids
-        elif ids is not None and len(ids) == len(first) and not _are_equal(ids, first):
+    levels = ((name, index_level(table, QID)) for name, table in tables.items())
+    known = [(name, ids) for name, ids in levels if ids is not None]
+    for (one, ids), (other, others) in pairwise(known):
+        if len(ids) == len(others) and not _are_equal(ids, others):
             raise ValueError(
-                f"{first_name} and {name} have different query ids in their index levels 'qid'. "
-                "Bring their rows into the same order or, if they are, drop the level of one."
+                f"{one} and {other} have different query ids in their index levels 'qid'; drop one."
             )
-    return first
+    return known[0][1] if known else None
 
 
 def _are_equal(ids: Any, others: Any) -> bool:
@@ -258,10 +228,8 @@ def check_same_index(y_true: Any, scores: Mapping[str, Any], name_of_true: str) 
             continue
         if index is not None and not index.equals(other):
             raise ValueError(
-                f"the scores of {name!r} have another index than {name_of_true} or the other "
-                "systems, so their rows may be different documents. Align them, for example by "
-                f"scores.loc[{name_of_true}.index], or pass to_numpy() if the rows are in the same "
-                "order."
+                f"the scores of {name!r} have another index than {name_of_true} or other systems: "
+                f"align them by scores.loc[{name_of_true}.index], or pass to_numpy()."
             )
         index = other
 
@@ -277,20 +245,16 @@ def check_same_order(**columns: Any) -> None:
         index: Any = getattr(values, "index", None)
         if not hasattr(index, "get_indexer"):
             continue
-        if name == "y_score" and _has_row_numbers(index) and getattr(values, "name", None) is None:
+        are_row_numbers = getattr(index, "start", None) == 0 and index.step == 1
+        if name == "y_score" and are_row_numbers and getattr(values, "name", None) is None:
             continue
         other = next((n for n, earlier in known.items() if _is_permutation(index, earlier)), None)
         if other is not None:
             raise ValueError(
-                f"the indexes of {other} and {name} hold the same row labels in different orders, "
-                f"but rows are combined by position. Align them, as in {name}.loc[{other}.index], "
-                "or pass to_numpy() if the positions are right."
+                f"the indexes of {other} and {name} hold the same row labels in different orders: "
+                f"align them by {name}.loc[{other}.index], or pass to_numpy()."
             )
         known[name] = index
-
-
-def _has_row_numbers(index: Any) -> bool:
-    return getattr(index, "start", None) == 0 and index.step == 1
 
 
 def _is_permutation(index: Any, other: Any) -> bool:
@@ -341,9 +305,3 @@ def with_query_ids(rows: Array, query_ids: Any) -> Array:
     fold = rows.view(FoldRows)
     fold.query_ids, fold.is_whole = query_ids, True
     return fold
-
-
-def carried_query_ids(*rows: Any) -> Any:
-    """The ids that one of several index arrays carries; None without any."""
-    ids = (indices.query_ids for indices in rows if isinstance(indices, FoldRows))
-    return next((query_ids for query_ids in ids if query_ids is not None), None)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
-from itertools import pairwise
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -69,15 +69,12 @@ class Grouping:
         """Position in `ids` of the query of each row."""
         # no cached_property: before Python 3.12 its lock is one of the class, held meanwhile
         if not self._codes:
-            self._codes.append(self._number_rows())
+            by_start = np.argsort(self.starts, kind="stable")
+            codes = np.empty(self.n_rows, dtype=np.intp)
+            rows = slice(None) if self.rows is None else self.rows
+            codes[rows] = np.repeat(by_start, self.sizes[by_start])
+            self._codes.append(codes)
         return self._codes[0]
-
-    def _number_rows(self) -> Array:
-        by_start = np.argsort(self.starts, kind="stable")
-        codes = np.empty(self.n_rows, dtype=np.intp)
-        rows = slice(None) if self.rows is None else self.rows
-        codes[rows] = np.repeat(by_start, self.sizes[by_start])
-        return codes
 
     @property
     def first_rows(self) -> Array:
@@ -167,7 +164,7 @@ def order_by_code(codes: Array, n_codes: int) -> Array:
 def _is_scattered(ids: Array) -> bool:
     """Whether the rows of queries are so far apart that few neighbors have the same id."""
     sample = ids[:1024].tolist()
-    changes = sum(a != b for a, b in pairwise(sample))
+    changes = sum(map(ne, sample, sample[1:]))
     try:
         return bool(2 * changes > len(sample) and len(set(sample)) <= changes)
     except TypeError:  # unhashable ids are refused by factorize
@@ -398,25 +395,20 @@ def _check_not_rounded(ids: Array, name: str) -> None:
     largest = np.max(np.abs(ids), initial=0, where=np.isfinite(ids))
     if largest >= 2.0**n_bits:
         raise ValueError(
-            f"{name} must not hold numbers of the type {ids.dtype.name} up to {largest:.6g}; from "
-            f"2**{n_bits} on it rounds different integers to the same number. Pass ids as integers "
-            "or strings."
+            f"{name} must not hold {ids.dtype.name} up to {largest:.6g}; from 2**{n_bits} on it "
+            "rounds different integers to the same number. Pass integers or strings."
         )
 
 
 def check_no_row_numbers(given: Any, name: str) -> None:
     """Refuse the index of a table whose rows have no names."""
     if hasattr(given, "get_level_values") and hasattr(given, "step") and given.name is None:
-        raise ValueError(
-            f"{name} must not be the row numbers of a table (a RangeIndex), with which each row "
-            "has an id of its own. Pass the ids, such as X['qid']."
-        )
+        raise ValueError(f"{name} must not be row numbers of a table: pass ids, such as X['qid'].")
 
 
 def check_no_nan(ids: Array, name: str = "groups") -> None:
     """Refuse NaN and NaT; `factorize` refuses missing values among objects."""
-    is_nan = np.isnan if ids.dtype.kind == "f" else np.isnat
-    if ids.dtype.kind in "fmM" and is_nan(ids).any():
+    if ids.dtype.kind in "fmM" and (ids != ids).any():
         raise missing_ids_error(name)
 
 
@@ -497,12 +489,8 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
 
 def as_keys(values: Iterable[Any]) -> list[Any]:
     """Ids as keys of a dict, among which equal dates, times and durations of any type are equal."""
-    if isinstance(values, np.ndarray):
-        listed = of_python(values, dates=False)
-        if values.dtype.kind != "O":
-            return listed
-        values = listed
-    return [as_key(value) for value in values]
+    listed = of_python(values, dates=False) if isinstance(values, np.ndarray) else values
+    return [as_key(value) for value in listed]
 
 
 def as_key(value: Any) -> Any:

@@ -1,26 +1,25 @@
-"""The interface between QueryRanker and a booster, and metrics that are computed in training."""
+"""How boosters are fitted: evaluation sets, early stopping, and metrics computed in training."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
-from .._typing import Array
+from .._typing import Array, RandomState
+from .._validation import check_count, check_flag
 from ..metrics.evaluate import MetricLike
 from ..metrics.metric import measure
 from ..metrics.resolve import resolve
 from ..query_ids import vary_within_queries
 from ..ranking import read_queries
-from ..scoring.predictions import mean_grades
+from ..scoring.predictions import is_pipeline, last_step, mean_grades
 from .training_data import TrainingData
-
-FitArguments: TypeAlias = dict[str, Any]
 
 # the classes of callbacks of LightGBM and XGBoost that stop early
 STOPPING_CALLBACKS = ("_EarlyStoppingCallback", "EarlyStopping")
@@ -29,71 +28,98 @@ SUFFIX = "_rankscore"
 
 
 @dataclass(frozen=True)
-class Stopping:
-    """When to stop: after `n_rounds` without improvement on the last of the evaluation sets.
+class EarlyStopping:
+    """The parameters of QueryRanker for early stopping.
 
-    Parameters
-    ----------
-    n_rounds : int
-        Number of rounds without improvement.
-    metric : str, callable or None
-        A metric of this package; None means the first metric of the booster.
-    train : TrainingData
-        Training data.
-    sets : sequence of TrainingData
-        Evaluation sets.
+    Without a metric of this package, the first one of the booster counts.
     """
 
-    n_rounds: int
     metric: MetricLike | None
+    fraction: float
+    n_rounds: int
+    refit_all: bool
+    random_state: RandomState
+
+    @classmethod
+    def read(cls, ranker: Any) -> EarlyStopping | None:
+        """The checked parameters, or None without early stopping."""
+        value = ranker.early_stopping
+        if isinstance(value, str) or callable(value):
+            TrainingMetric(value, {})  # an unknown name is an error before anything is fitted
+        elif not isinstance(value, bool | np.bool_):
+            raise ValueError(
+                "early_stopping must be False, True (stop on the ranker's own first metric), the "
+                f"name of a metric such as 'ndcg@10', or a metric function; got {value!r}."
+            )
+        elif not value:
+            return None
+        metric = None if isinstance(value, bool | np.bool_) else value
+        n_rounds = check_count("n_iter_no_change", ranker.n_iter_no_change, 1)
+        refit_all = check_flag("refit_all", ranker.refit_all)
+        fraction = ranker.validation_fraction
+        return cls(metric, fraction, n_rounds, refit_all, ranker.random_state)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a fit is given: training data, evaluation sets, and the parameter for the queries.
+
+    Early stopping watches the last of the sets. Without `group_param` the model is pointwise.
+    """
+
     train: TrainingData
     sets: Sequence[TrainingData]
+    group_param: str | None
+
+    @property
+    def ranks(self) -> bool:
+        """Whether `fit` takes the queries."""
+        return self.group_param is not None
+
+    def classes_of(self, estimator: Any) -> Array | None:
+        """The classes of a classifier, in its order; None for models whose labels are numbers."""
+        # the labels of CatBoost's cross entropy are probabilities
+        loss = estimator.get_params().get("loss_function")
+        if not is_classifier(estimator) or loss == "CrossEntropy":
+            return None
+        return np.unique(np.asarray(self.train.y))
 
 
-class Booster(ABC):
+class Booster:
     """How the estimators of a package are fitted.
 
-    `group_param` is the parameter of a ranker's `fit` that takes the query ids or sizes,
-    `start_param` the one that takes the scores to start from, `own_stopping` are the parameters of
-    the constructor that stop early and need an evaluation set, and `clone_advice` says how to make
-    a model that scikit-learn can clone.
+    `start_param` is the parameter of `fit` that takes the scores to start from, `rounds` are the
+    names of the number of rounds in the constructor, `own_stopping` those of its parameters that
+    stop early and need an evaluation set, and `clone_advice` says how to make a model that
+    scikit-learn can clone.
     """
 
     package: ClassVar[str]
-    group_param: ClassVar[str]
     start_param: ClassVar[str]
+    rounds: ClassVar[tuple[str, ...]] = ()
     own_stopping: ClassVar[tuple[str, ...]] = ()
     clone_advice: ClassVar[str] = ""
 
-    @abstractmethod
-    def fit_arguments(self, data: TrainingData) -> FitArguments:
-        """Query ids or sizes, and weights (or None), in the form that a ranker's `fit` takes."""
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
+        """The arguments of `fit` for evaluation sets."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def evaluation_arguments(
-        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
-    ) -> FitArguments:
-        """The arguments of `fit` for evaluation sets, given the training data.
-
-        `ranks` tells whether `fit` takes the queries; that of a pointwise model does not.
-        """
-
-    @abstractmethod
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """Prepare the unfitted `estimator`, and return the arguments of `fit` that change."""
+        raise NotImplementedError
 
-    @abstractmethod
     def n_iterations(self, estimator: Any) -> int:
         """Number of boosting rounds that predictions use, those of a continued model included."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """Parameters with which a new fit takes as many rounds as early stopping has found.
 
         `arguments` are those of the `fit` of `estimator`, with the model that it continues, if any.
         """
+        raise NotImplementedError
 
     def predicts_by_all_rounds(self, estimator: Any) -> bool:
         """Whether predictions of a fitted estimator use rounds after the best one too."""
@@ -107,31 +133,111 @@ class Booster(ABC):
         """Give a fitted estimator the parameters that `stop_early` has changed."""
         return
 
-    def starts(self, sets: Sequence[TrainingData]) -> list[Any] | None:
-        """The scores that each evaluation set starts from; None if none has any."""
-        starts = [data.params.get(self.start_param) for data in sets]
-        return None if all(start is None for start in starts) else starts
-
     def feature_importances(self, estimator: Any) -> Any:
         """Feature importances of a fitted estimator."""
         return estimator.feature_importances_
 
-    def stops_by(self, estimator: Any, arguments: FitArguments) -> str | None:
-        """The parameter by which the estimator itself is told to stop early, if it is."""
-        params = estimator.get_params() | arguments
+    def rounds_param(self, estimator: Any) -> str:
+        """The name under which `estimator` was given its number of rounds; the first by default."""
+        params = estimator.get_params()
+        given = [name for name in self.rounds if params.get(name) is not None]
+        # a constructor without defaults lists what was given; elsewhere, an alias takes precedence
+        return given[-1] if given else self.rounds[0]
+
+    @staticmethod
+    def of_sets(**values: list[Any]) -> dict[str, Any]:
+        """Arguments with one value for each evaluation set, without those that no set has."""
+        return {k: v for k, v in values.items() if any(value is not None for value in v)}
+
+    def check_one_stopping(
+        self, ranker: Any, prefix: str, data: Fit, stopping: EarlyStopping | None
+    ) -> None:
+        """Refuse early stopping by a booster itself without an evaluation set, or beside ours."""
+        params = ranker.get_params() | data.train.for_step(prefix).params
+        # a number of rounds of 0 or less means none
+        given = [name for name in self.own_stopping if (params.get(name) or 0) > 0]
         callbacks = [type(callback).__name__ for callback in params.get("callbacks") or ()]
         if any(name in STOPPING_CALLBACKS for name in callbacks):
-            return "callbacks"
-        # a number of rounds of 0 or less means none
-        return next((name for name in self.own_stopping if (params.get(name) or 0) > 0), None)
+            given.insert(0, "callbacks")
+        if not given or (data.sets and stopping is None):
+            return
+        kind, name = type(ranker).__name__, given[0]
+        if stopping is not None:
+            raise ValueError(f"both QueryRanker and {kind}, by {name}, are to stop: keep one.")
+        raise ValueError(
+            f"{kind} stops early by {name}, without an evaluation set: pass eval_set= to fit, or "
+            "use QueryRanker(..., early_stopping=True), which holds out queries."
+        )
+
+    def fit(self, estimator: Any, data: Fit, stopping: EarlyStopping | None = None) -> None:
+        """Fit a model or a pipeline; evaluation sets pass through the steps of the pipeline."""
+        ranker, _ = last_step(estimator)
+        params = ranker.get_params()
+        _check_classes(ranker, data)
+        data = _fit_transformers(estimator, data)
+        arguments = data.train.fit_arguments(data.group_param)
+        arguments |= self.evaluation_arguments(ranker, data)
+        if stopping is not None:
+            metric = MetricOfSets.of(stopping, ranker, data, data.sets[-1:])
+            if metric is not None:
+                metric.check_defined()
+            arguments |= self.stop_early(ranker, data, stopping, arguments)
+        ranker.fit(data.train.X, data.train.y, **arguments)
+        if stopping is not None:
+            self.restore(ranker, params)
+
+    def fit_early(self, estimator: Any, data: Fit, stopping: EarlyStopping) -> tuple[Any, int]:
+        """The estimator fitted with early stopping, and its number of boosting rounds.
+
+        Given evaluation sets take the place of held-out queries.
+        """
+        unfitted, (train, sets) = clone(estimator), (data.train, data.sets)
+        if not sets:
+            train, held_out = train.hold_out(stopping.fraction, stopping.random_state)
+            sets = [held_out]
+        # LightGBM does not stop on the object that it knows as the labels of the training data
+        sets = [*sets[:-1], replace(sets[-1], y=copy(sets[-1].y))]
+        self.fit(estimator, Fit(train, sets, data.group_param), stopping)
+        stopped, prefix = last_step(estimator)
+        rows = data.train if stopping.refit_all else train
+        if rows is not train or self.predicts_by_all_rounds(stopped):
+            fixed = self.fixed_rounds(stopped, rows.for_step(prefix).params)
+            last_step(unfitted)[0].set_params(**fixed)
+            arguments = rows.fit_arguments(data.group_param, prefix)
+            estimator = unfitted.fit(rows.X, rows.y, **arguments)
+            self.use_all_rounds(last_step(estimator)[0])
+        return estimator, self.n_iterations(last_step(estimator)[0])
 
 
-def rounds_param(estimator: Any, aliases: Sequence[str]) -> str:
-    """The name under which `estimator` was given its number of rounds; the first by default."""
-    params = estimator.get_params()
-    given = [name for name in aliases if params.get(name) is not None]
-    # a constructor without defaults lists only what was given; elsewhere, an alias takes precedence
-    return given[-1] if given else aliases[0]
+def _check_classes(ranker: Any, data: Fit) -> None:
+    """Refuse labels of evaluation sets for which a classifier has no class."""
+    if (classes := data.classes_of(ranker)) is None:
+        return
+    for i, watched in enumerate(data.sets):
+        unseen = np.setdiff1d(np.asarray(watched.y), classes)
+        if len(unseen):
+            raise ValueError(
+                f"evaluation set {i}, or what is held out, has the labels {unseen.tolist()}, but "
+                f"{type(ranker).__name__} knows only {classes.tolist()}. Join rare grades."
+            )
+
+
+def _fit_transformers(estimator: Any, data: Fit) -> Fit:
+    """Fit the steps before the last one on the training data, and transform all data."""
+    train, sets = data.train, data.sets
+    while is_pipeline(estimator):
+        transformers, (name, last) = estimator[:-1], estimator.steps[-1]
+        prefix = f"{name}__"
+        if transformers.steps:
+            others = {k: v for k, v in train.params.items() if not k.startswith(prefix)}
+            X = transformers.fit_transform(train.X, train.y, **others)
+            # with `memory`, a pipeline fits clones of its steps
+            estimator.steps[:-1] = transformers.steps
+            sets = [replace(one, X=transformers.transform(one.X)) for one in sets]
+            train = replace(train, X=X)
+        train, *sets = (one.for_step(prefix) for one in (train, *sets))
+        estimator = last
+    return Fit(train, sets, data.group_param)
 
 
 class TrainingMetric:
@@ -144,32 +250,24 @@ class TrainingMetric:
     def __init__(self, metric: MetricLike, options: dict[str, Any]) -> None:
         self.metric = resolve(metric, **options)
         if self.metric.average is None:
-            raise ValueError(
-                "average=None gives one value per query, but a booster needs a single number; use "
-                "average='macro'."
-            )
+            raise ValueError("average=None gives no single number: use average='macro'.")
         if self.metric.propensity is not None:
             raise ValueError(
-                f"{self.metric.name!r}: training metrics and early stopping take no propensity, "
-                "because boosters pass labels and scores only. Select the model by this metric in "
-                "a search (scoring=), and stop on one without propensities."
+                f"{self.metric.name!r}: training metrics and early stopping take no propensity."
             )
         self.log_name = self.metric.name.replace(" ", "") + SUFFIX  # logs end a name at a blank
+
+    def check_library(self, data: Any, library: str) -> None:
+        """Refuse the data set of another library than that of the metric."""
+        other = type(data).__module__.partition(".")[0]
+        if other != library and other in ("lightgbm", "xgboost"):
+            raise TypeError(f"{library}_metric got data of {other}: use {other}_metric.")
 
     def value(self, y_true: Any, y_score: Any, groups: Any, weight: Any = None) -> float:
         """The metric after a boosting round."""
         queries = read_queries(y_true, y_score, groups=groups, sample_weight=weight)
         (values,) = measure(queries, [self.metric])
         return float(self.metric.aggregate(values, queries))
-
-    def is_defined(self, known: EvaluatedSet) -> bool:
-        """Whether the labels of any query that counts define it, given scores without ties."""
-        y_true, weights = known.y_true, known.weights
-        scores = np.arange(len(y_true))
-        queries = read_queries(y_true, scores, groups=known.codes, sample_weight=weights)
-        (values,) = measure(queries, [self.metric])
-        counts = True if queries.weights is None else queries.weights > 0
-        return bool((values.defined & counts).any())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.metric.name!r}>"
@@ -208,8 +306,6 @@ class EvaluatedSet:
         """A set for an estimator with these classes, which boosters number."""
         labels, weights = np.asarray(data.y), data.weights
         passed = labels if classes is None else np.searchsorted(classes, labels)
-        if labels.dtype.kind not in "biuf":
-            labels = passed
         # boosters multiply the weights that they pass by those of classes
         weights = np.ones(len(labels)) if weights is None else weights
         has_value = not vary_within_queries(weights, data.codes)
@@ -248,6 +344,17 @@ class MetricOfSets(TrainingMetric):
                     "passes only the labels to a metric. Reorder the rows of one of them."
                 )
 
+    @classmethod
+    def of(
+        cls, stopping: EarlyStopping, estimator: Any, data: Fit, sets: Sequence[TrainingData]
+    ) -> Self | None:
+        """The metric to stop on, of some sets; None for the first metric of the booster."""
+        if stopping.metric is None:
+            return None
+        classes = data.classes_of(estimator)
+        known = [EvaluatedSet.read(one, classes) for one in sets]
+        return cls(stopping.metric, {}, known, classes)
+
     def find_set(self, passed: Any) -> EvaluatedSet | None:
         """The last set with these labels."""
         labels = np.asarray(passed, dtype=np.float32)
@@ -263,23 +370,23 @@ class MetricOfSets(TrainingMetric):
         weight = weight if known.weights is None else known.weights
         return self.value(known.y_true, scores, known.codes, weight)
 
-
-def check_library(data: Any, library: str) -> None:
-    """Refuse the data set of another library than that of the metric."""
-    other = type(data).__module__.partition(".")[0]
-    if other != library and other in ("lightgbm", "xgboost"):
-        raise TypeError(
-            f"{library}_metric is for {library}, but got a {type(data).__name__} of {other}: use "
-            f"{other}_metric."
+    def check_defined(self) -> None:
+        """Refuse weights and labels of the last set that leave the metric undefined."""
+        known = self.sets[-1]
+        if not known.has_value:
+            raise ValueError(
+                "sample_weight varies within a query, but early_stopping stops on a mean over "
+                "queries: use early_stopping=True, or pass eval_set= without weights to fit."
+            )
+        weights = known.weights
+        if np.any(weights):  # given scores without ties
+            scores = np.arange(len(known.y_true))
+            queries = read_queries(known.y_true, scores, groups=known.codes, sample_weight=weights)
+            (values,) = measure(queries, [self.metric])
+            if (values.defined & (np.asarray(queries.weights) > 0)).any():
+                return
+        raise ValueError(
+            f"early_stopping stops on {self.metric.name!r}, which is undefined for each of the "
+            f"{len(np.unique(known.codes))} queries to watch: no label is above the threshold, or "
+            "all weights are 0. Choose another metric or validation_fraction, or pass eval_set=."
         )
-
-
-def classes_of(estimator: Any, train: TrainingData) -> Array | None:
-    """The classes of a classifier, in its order; None for models whose labels are numbers."""
-    # the labels of CatBoost's cross entropy are probabilities
-    if (
-        not is_classifier(estimator)
-        or estimator.get_params().get("loss_function") == "CrossEntropy"
-    ):
-        return None
-    return np.unique(np.asarray(train.y))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,10 @@ from .._sklearn_compat import num_samples
 from .._typing import Array, QueryIds
 from ..metrics.evaluate import MetricLike
 from ..query_ids import group_rows, no_groups_error, vary_within_queries
-from .booster import (
-    Booster,
-    EvaluatedSet,
-    FitArguments,
-    MetricOfSets,
-    Stopping,
-    classes_of,
-    rounds_param,
-)
-from .training_data import TrainingData
+from .booster import Booster, EarlyStopping, EvaluatedSet, Fit, MetricOfSets
 
 # parameters of `fit` and of the constructor that name columns
 COLUMNS = ("cat_features", "text_features", "embedding_features")
-# the constructor takes one of these names for the number of rounds
-ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 # logged for training rows whose order is unknown or whose weights vary, and for sets without a
 # query that defines the metric; CatBoost fails at nan
 NO_VALUE = -1.0
@@ -37,7 +25,7 @@ class CatBoost(Booster):
     """Estimators of CatBoost."""
 
     package = "catboost"
-    group_param = "group_id"
+    rounds = ("iterations", "n_estimators", "num_boost_round", "num_trees")
     start_param = "baseline"
     clone_advice = (
         "scikit-learn clones no CatBoost model with a list or dict in its constructor: write a "
@@ -45,41 +33,32 @@ class CatBoost(Booster):
         "custom_metric must be text, as 'NDCG:top=3', because CatBoost makes a list of a tuple."
     )
 
-    def fit_arguments(self, data: TrainingData) -> FitArguments:
-        """Query ids, and query weights repeated for each row."""
-        weights = data.query_weights
-        if weights is not None:
-            weights = np.repeat(weights, data.sizes)
-        return {"group_id": data.codes, "group_weight": weights}
-
-    def evaluation_arguments(
-        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
-    ) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """Only a Pool holds the query ids of a set; it needs to know the kinds of columns too."""
         from catboost import Pool
 
-        columns = {name: train.params.get(name, estimator.get_param(name)) for name in COLUMNS}
+        given = data.train.params
+        columns = {name: given.get(name, estimator.get_param(name)) for name in COLUMNS}
         pools = [
             Pool(
-                data.X,
-                data.y,
-                group_id=data.codes if ranks else None,
-                baseline=data.params.get(self.start_param),
-                **{"group_weight" if ranks else "weight": data.weights},
+                one.X,
+                one.y,
+                group_id=one.codes if data.ranks else None,
+                baseline=one.params.get(self.start_param),
+                **{"group_weight" if data.ranks else "weight": one.weights},
                 **columns,
             )
-            for data in sets
+            for one in data.sets
         ]
         return {"eval_set": pools}
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments
-    ) -> FitArguments:
-        """CatBoost stops on its `eval_metric` for the last set."""
-        if stopping.metric is not None:
-            classes = classes_of(estimator, stopping.train)
-            known = [EvaluatedSet.read(data, classes) for data in (stopping.train, *stopping.sets)]
-            metric = CatBoostMetric(stopping.metric, {}, known, classes)
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        """CatBoost stops on its `eval_metric` for the last set, and evaluates the training data."""
+        sets = [data.train, *data.sets]
+        metric = CatBoostMetric.of(stopping, estimator, data, sets)
+        if metric is not None:
             metric.is_one_vs_all = estimator.get_param("loss_function") == "MultiClassOneVsAll"
             estimator.set_params(eval_metric=metric)
         return {"early_stopping_rounds": stopping.n_rounds}
@@ -100,7 +79,7 @@ class CatBoost(Booster):
         """The number of trees: each round adds one."""
         return int(estimator.tree_count_)
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The default learning rate depends on the number of rounds, so it is fixed too.
 
         CatBoost counts rounds from 0, and not those of `init_model`.
@@ -110,7 +89,7 @@ class CatBoost(Booster):
         fixed = {rate: estimator.learning_rate_}
         if given.get("use_best_model"):  # CatBoost refuses it without an evaluation set
             fixed["use_best_model"] = False
-        return {rounds_param(estimator, ROUNDS): 1 + int(estimator.best_iteration_), **fixed}
+        return {self.rounds_param(estimator): 1 + int(estimator.best_iteration_), **fixed}
 
     def feature_importances(self, estimator: Any) -> Any:
         """The default of a ranking loss needs the training data; then how much scores change."""
@@ -179,8 +158,8 @@ def catboost_metric(
     known = [_labels_and_codes(eval_set) for eval_set in eval_sets]
     if not known:
         raise ValueError(
-            "catboost_metric needs the labels and query ids of the training set and of each "
-            "evaluation set: catboost_metric('ndcg@10', (y, groups), (y_eval, groups_eval))."
+            "catboost_metric needs the labels and query ids of every set, the training set first: "
+            "catboost_metric('ndcg@10', (y, groups), (y_eval, groups_eval))."
         )
     return CatBoostMetric(metric, options, known)
 
@@ -199,16 +178,18 @@ class CatBoostMetric(MetricOfSets):
         """The value for a set, and the weight of that value."""
         known = self.find_set(target)
         if known is None:
-            if len(self.sets) > 1 and self._are_permuted(target):
+            labels, trained = np.asarray(target, dtype=np.float32), self.sets[0].passed
+            # those of the training set in another order
+            if len(self.sets) > 1 and np.array_equal(np.sort(trained), np.sort(labels)):
                 return NO_VALUE, 1.0
             raise ValueError(
                 f"CatBoost evaluates a set of {len(target)} rows with labels that catboost_metric "
-                "was not given. Give it labels and query ids of every set, the training set first, "
-                "in the order of the rows of the set: catboost_metric('ndcg@10', (y, groups), ...)."
-                " QueryRanker puts the rows of each query together; it takes "
-                "early_stopping='ndcg@10' instead of this metric."
+                "was not given, in this order. QueryRanker puts the rows of each query together, "
+                "and takes early_stopping='ndcg@10' instead."
             )
-        if len(self.sets) > 1 and self._are_weighted_rows(known, weight):
+        is_weighted = known.weights is None and weight is not None
+        is_training = len(self.sets) > 1 and known is self.sets[0]
+        if is_weighted and is_training and vary_within_queries(weight, known.codes):
             return NO_VALUE, 1.0
         value = self.value_of_set(known, self._scores(np.asarray(approxes)), weight)
         return NO_VALUE if np.isnan(value) else value, 1.0
@@ -218,16 +199,6 @@ class CatBoostMetric(MetricOfSets):
         if len(raw) == 1:
             return np.asarray(raw[0])
         return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
-
-    def _are_permuted(self, labels: Any) -> bool:
-        """Whether these are the labels of the training set in another order."""
-        given = np.sort(np.asarray(labels, dtype=np.float32))
-        return np.array_equal(np.sort(self.sets[0].passed), given)
-
-    def _are_weighted_rows(self, known: EvaluatedSet, weight: Any) -> bool:
-        """Whether it is the training set, and the weights that CatBoost passes vary in queries."""
-        is_given = known.weights is not None or weight is None
-        return not is_given and known is self.sets[0] and vary_within_queries(weight, known.codes)
 
     def get_final_error(self, error: float, weight: float) -> float:
         """The value itself, which is already an average."""

@@ -4,90 +4,54 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..metrics.evaluate import MetricLike
-from .booster import (
-    Booster,
-    EvaluatedSet,
-    FitArguments,
-    MetricOfSets,
-    Stopping,
-    TrainingMetric,
-    check_library,
-    classes_of,
-    rounds_param,
-)
-from .training_data import TrainingData, ids_from_sizes
-
-# the aliases of LightGBM for the number of rounds
-ROUNDS = (
-    "n_estimators",
-    "num_iterations",
-    "num_iteration",
-    "n_iter",
-    "num_tree",
-    "num_trees",
-    "num_round",
-    "num_rounds",
-    "nrounds",
-    "num_boost_round",
-    "max_iter",
-)
+from .booster import Booster, EarlyStopping, Fit, MetricOfSets, TrainingMetric
+from .training_data import ids_from_sizes
 
 
 class LightGBM(Booster):
     """Estimators of LightGBM."""
 
     package = "lightgbm"
-    group_param = "group"
+    rounds = (
+        *("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"),
+        *("num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"),
+    )
     start_param = "init_score"
     own_stopping = (
-        "early_stopping_round",
-        "early_stopping_rounds",
-        "early_stopping",
-        "n_iter_no_change",
+        *("early_stopping_round", "early_stopping_rounds"),
+        *("early_stopping", "n_iter_no_change"),
     )
 
-    def fit_arguments(self, data: TrainingData) -> FitArguments:
-        """Query sizes in the order of the rows, and one weight per row."""
-        return {"group": data.sizes, "sample_weight": data.weights}
-
-    def evaluation_arguments(
-        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
-    ) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """Features and labels apart from 4.7 on; sizes, weights and start scores in lists."""
-        X, y = tuple(data.X for data in sets), tuple(data.y for data in sets)
+        X, y = tuple(one.X for one in data.sets), tuple(one.y for one in data.sets)
         if "eval_X" in inspect.signature(estimator.fit).parameters:
-            classes = classes_of(estimator, train)
+            classes = data.classes_of(estimator)
             if classes is not None:  # LightGBM numbers those of training data and of eval_set only
                 y = tuple(np.searchsorted(classes, np.asarray(labels)) for labels in y)
-            given: FitArguments = {"eval_X": X, "eval_y": y}
+            given: dict[str, Any] = {"eval_X": X, "eval_y": y}
         else:  # before 4.7
             given = {"eval_set": list(zip(X, y, strict=True))}
-        if ranks:
-            given["eval_group"] = [data.sizes for data in sets]
-        if any(data.weights is not None for data in sets):
-            given["eval_sample_weight"] = [data.weights for data in sets]
-        if (starts := self.starts(sets)) is not None:
-            given["eval_init_score"] = starts
-        return given
+        return given | self.of_sets(
+            eval_group=[one.sizes for one in data.sets if data.ranks],
+            eval_sample_weight=[one.weights for one in data.sets],
+            eval_init_score=[one.params.get(self.start_param) for one in data.sets],
+        )
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """Add a callback to those that were given, and a metric."""
         given = arguments.get("eval_metric")
         metrics = list(given) if isinstance(given, list | tuple) else [given] if given else []
-        name = None
-        if stopping.metric is not None:
-            classes = classes_of(estimator, stopping.train)
-            known = [EvaluatedSet.read(data, classes) for data in stopping.sets]
-            metric = LightGBMMetricOfSets(stopping.metric, {}, known, classes)
+        metric, name = LightGBMMetricOfSets.of(stopping, estimator, data, data.sets), None
+        if metric is not None:
             metrics, name = [*metrics, metric], metric.log_name
         callbacks = [*(arguments.get("callbacks") or ()), StopOnMetric(stopping.n_rounds, name)]
         return {"callbacks": callbacks, "eval_metric": metrics or None}
@@ -96,21 +60,17 @@ class LightGBM(Booster):
         """All rounds if the boosting type, such as DART, has no early stopping."""
         return int(estimator.best_iteration_ or estimator.n_iter_)
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The number of rounds after those of `init_model`, under the alias that was given."""
-        n_rounds = self.n_iterations(estimator) - _n_rounds(arguments.get("init_model"))
-        return {rounds_param(estimator, ROUNDS): n_rounds}
+        model = arguments.get("init_model")
+        if isinstance(model, str | Path):
+            from lightgbm import Booster as Model
 
-
-def _n_rounds(model: Any) -> int:
-    """Number of rounds of a model in any form that LightGBM continues to train."""
-    if model is None:
-        return 0
-    if isinstance(model, str | Path):
-        from lightgbm import Booster as Model
-
-        model = Model(model_file=model)
-    return int(getattr(model, "booster_", model).current_iteration())
+            model = Model(model_file=model)
+        n_rounds = self.n_iterations(estimator)
+        if model is not None:
+            n_rounds -= getattr(model, "booster_", model).current_iteration()
+        return {self.rounds_param(estimator): n_rounds}
 
 
 class StopOnMetric:
@@ -192,14 +152,13 @@ class LightGBMMetric(TrainingMetric):
         self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None
     ) -> tuple[str, float, bool]:
         """Name, value, and True because higher is better."""
-        check_library(y_score, "lightgbm")
+        self.check_library(y_score, "lightgbm")
         if hasattr(y_score, "get_label"):  # lightgbm.train passes scores and a Dataset
             y_true, y_score, data = y_score.get_label(), y_true, y_score
             weight, group = data.get_weight(), data.get_group()
         problem = (
-            f"LightGBM's data has no queries for its {len(y_true)} rows; give it group=sizes, as "
-            "LGBMRanker and lightgbm.Dataset take; QueryRanker(LGBMRegressor(), "
-            "early_stopping='ndcg@10') knows the queries of other models."
+            f"LightGBM's data has no queries for its {len(y_true)} rows; give it group=sizes, or "
+            "use QueryRanker(..., early_stopping='ndcg@10'), which knows them for other models."
         )
         ids = ids_from_sizes(group, len(y_true), problem)
         return self.log_name, self.value(y_true, y_score, ids, weight), True

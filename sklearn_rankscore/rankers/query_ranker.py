@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from typing import Any, ClassVar, Self
@@ -12,38 +11,40 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
-from sklearn.utils import RegressorTags, get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-)
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import RegressorTags, get_tags, metadata_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._columns import as_numbers, check_in_memory, column_at, column_names, descending
 from .._sklearn_compat import num_samples, safe_indexing
 from .._typing import Array, IdSource, MatrixLike, QueryIds, RandomState, Ties
-from .._validation import check_choice, check_cutoff, stacklevel_of_caller
+from .._validation import check_choice, check_cutoff, warn
 from ..metrics.evaluate import MetricLike
 from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows, no_groups_error
 from ..query_ids.lookup import check_same_order, fix_by_name
 from ..ranking.ties import TIES
 from ..scoring import make_ranking_scorer
-from ..scoring.predictions import predict_scores
-from ..scoring.register import PartialQueryWarning
+from ..scoring.predictions import last_step, predict_scores
+from ..scoring.register import PartialQueryWarning, find_groups_param, ignores_groups
 from ..scoring.scorer import ColumnSource
-from .boosters import booster_of, cloned, find_group_param, last_step
-from .early_stopping import EarlyStopping, fit_estimator, routing_of
+from .booster import Booster, EarlyStopping, Fit
+from .catboost import CatBoost
+from .lightgbm import LightGBM
 from .training_data import (
     OF_SETS,
     DroppedColumns,
     TrainingData,
     check_names,
     check_no_positions,
-    read_features,
     take_evaluation_sets,
 )
+from .xgboost import XGBoost
+
+BOOSTERS: tuple[Booster, ...] = (XGBoost(), CatBoost(), LightGBM())
+# parameters of `fit` for the queries: of QueryRanker, which takes `qid` as well but not one weight
+# per query; of XGBoost, whose fit accepts LightGBM's `group` too; of CatBoost; of LightGBM
+GROUP_PARAMS = ("groups", "qid", "group_id", "group")
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -220,38 +221,35 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             held-out queries.
         """
         stopping = EarlyStopping.read(self)
-        estimator = cloned(self.estimator)
+        estimator = _cloned(self.estimator)
         ranker, prefix = last_step(estimator)
-        group_param, booster = self._find_group_param(ranker), booster_of(ranker)
+        group_param, booster = self._find_group_param(ranker), _booster_of(ranker)
         params = _by_names_of_fit(fit_params, prefix)
         check_names(params, prefix, group_param)
         check_same_order(X=X, sample_weight=sample_weight)
         ids = find_explicit_ids(X, y, groups=groups, qid=qid, id_source=self.groups)
         if ids is None and self.needs_query_ids:
             raise no_groups_error(f"{type(ranker).__name__}.fit", X=X)
-        self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns)
+        outer = _booster_of(estimator)  # None for a pipeline, whose steps read any form
+        self._dropped = DroppedColumns.find(X, self.groups, self.drop_columns, outer)
         check_no_positions(estimator.get_params() | params, self._dropped.columns)
-        sets, start_param = [], ""
-        if booster is not None:
-            sets, start_param = take_evaluation_sets(params, prefix), booster.start_param
+        start = "" if booster is None else prefix + booster.start_param
+        sets = [] if booster is None else take_evaluation_sets(params, prefix, start)
 
         def read(X: Any, y: Any, ids: Any, weights: Any, aligned: dict[str, Any]) -> TrainingData:
-            features = _features_for(estimator, self._dropped.drop_from(X))
-            data = TrainingData.read(features, y, ids, weights, aligned)
+            data = TrainingData.read(X, y, ids, weights, aligned, self._dropped)
             return data if group_param is None else data.gather()
 
-        def read_set(X_set: Any, y_set: Any, ids_of_set: Any, *others: Any) -> TrainingData:
-            ids_of_set = find_query_ids(X_set, y_set, qid=ids_of_set, id_source=self.groups)
-            if ids_of_set is None and self.needs_query_ids:
+        def read_set(X_set: Any, y_set: Any, qid: Any, weights: Any, start: Any) -> TrainingData:
+            qid = find_query_ids(X_set, y_set, qid=qid, id_source=self.groups)
+            if qid is None and self.needs_query_ids:
                 caller = f"an evaluation set of {type(ranker).__name__}.fit"
                 raise no_groups_error(caller, fix="pass eval_qid=[ids].")
-            has_others = any(value is not None for value in (sample_weight, *others))
-            has_same_ids = np.array_equal(np.asarray(ids_of_set), np.asarray(ids))
-            if X_set is X and y_set is y and has_same_ids and not has_others:
+            is_plain = weights is None is sample_weight and not start
+            has_same_ids = np.array_equal(np.asarray(qid), np.asarray(ids))
+            if X_set is X and y_set is y and is_plain and has_same_ids:
                 return data  # which LightGBM knows by the same objects
-            weights, start = others
-            aligned = {} if start is None else {prefix + start_param: start}
-            return read(X_set, copy(y_set), ids_of_set, weights, aligned)
+            return read(X_set, copy(y_set), qid, weights, start)
 
         data = read(X, y, ids, sample_weight, params)
         validate_data(self, data.X, skip_check_array=True)
@@ -265,7 +263,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.n_queries_ = None if ids is None else len(data.sizes)
         watched = [read_set(*one) for one in sets]
         self._check_sets(watched)
-        self.estimator_, n_iter = fit_estimator(estimator, data, watched, group_param, stopping)
+        given = Fit(data, watched, group_param)
+        self.estimator_, n_iter = _fit_estimator(estimator, given, stopping)
         self.__dict__.pop("n_iter_", None)
         if n_iter is not None:
             self.n_iter_ = n_iter
@@ -292,7 +291,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     def _features_of(self, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
         check_in_memory(X, "X")
-        features = _features_for(self.estimator_, self._dropped.drop_from(X))
+        features = self._dropped.features_of(X)
         self._check_features(features)
         return features
 
@@ -310,10 +309,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         # scikit-learn 1.6 does not know the names of frames of polars
         names = column_names(X)
         if names and self._feature_names and names != self._feature_names:
-            raise ValueError(
-                "The feature names should match those that were passed during fit. Feature names "
-                f"must be in the same order as they were in fit: {self._feature_names}."
-            )
+            order = f"must be in the same order as they were in fit: {self._feature_names}."
+            raise ValueError(f"The feature names of X {order}")
 
     def _has_thresholds(self) -> bool:
         """Whether it was fitted with query ids, without which it is a plain regressor.
@@ -450,38 +447,28 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         # data sets of several sizes whose queries are each numbered from 0 or 1 share no query
         are_numbers = all(map(_count_up, (ids, scored.ids)))
         if 2 * n_parts > len(scored) and not (are_numbers and len(ids) != len(scored)):
-            warnings.warn(
+            warn(
                 f"{n_parts} of the {len(scored)} queries to score were trained on with other "
-                "documents, as after a split by rows, so that the score is not one of new queries. "
-                "Split by query: query_train_test_split(X, y, groups=ids).",
+                "documents: split by query, query_train_test_split(X, y, groups=ids).",
                 PartialQueryWarning,
-                stacklevel=stacklevel_of_caller(),
             )
-
-    @property
-    def _fitted(self) -> Any:
-        if "estimator_" not in vars(self):
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet.")
-        return vars(self)["estimator_"]
 
     @property
     def classes_(self) -> Array:
         """Classes of a classifier, in sorted order."""
-        return np.asarray(self._fitted.classes_)
+        return np.asarray(self.estimator_.classes_)
 
     @property
     def feature_importances_(self) -> Array:
         """Feature importances of the ranker."""
-        ranker, _ = last_step(self._fitted)
-        booster = booster_of(ranker)
-        if booster is None:
-            return np.asarray(ranker.feature_importances_)
+        ranker, _ = last_step(self.estimator_)
+        booster = _booster_of(ranker) or Booster()
         return np.asarray(booster.feature_importances(ranker))
 
     @property
     def coef_(self) -> Array:
         """Coefficients of the ranker."""
-        return np.asarray(last_step(self._fitted)[0].coef_)
+        return np.asarray(last_step(self.estimator_)[0].coef_)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of QueryRanker, or as ``estimator__name`` of the wrapped estimator.
@@ -505,10 +492,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         for name in params.keys() - self.get_params(deep=False).keys():
             if name in known:
                 inner = type(self.estimator).__name__
-                raise ValueError(
-                    f"{name!r} is a parameter of {inner}, which is inside of QueryRanker: use "
-                    f"'estimator__{name}'."
-                )
+                raise ValueError(f"{name!r} is a parameter of {inner}: use 'estimator__{name}'.")
         super().set_params(**params)
         return self
 
@@ -520,9 +504,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return self._find_group_param(last_step(self.estimator)[0]) is not None
 
     def _find_group_param(self, ranker: Any) -> str | None:
-        return find_group_param(ranker) if self.group_param == "auto" else self.group_param
+        return _find_group_param(ranker) if self.group_param == "auto" else self.group_param
 
-    def get_metadata_routing(self) -> MetadataRouter:
+    def get_metadata_routing(self) -> metadata_routing.MetadataRouter:
         """Metadata that QueryRanker requests and passes on to its estimator.
 
         Returns
@@ -530,15 +514,16 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             Requests of QueryRanker itself, and those inside of an estimator that passes it on.
         """
-        request, router = super().get_metadata_routing(), MetadataRouter(owner=type(self).__name__)
+        request = super().get_metadata_routing()
+        router = metadata_routing.MetadataRouter(owner=type(self).__name__)
         ranker, _ = last_step(self.estimator)
-        routing = routing_of(ranker)
-        if isinstance(routing, MetadataRouter):
-            mapping = MethodMapping().add(caller="fit", callee="fit")
+        routing = _routing_of(ranker)
+        if isinstance(routing, metadata_routing.MetadataRouter):
+            mapping = metadata_routing.MethodMapping().add(caller="fit", callee="fit")
             router.add(estimator=routing, method_mapping=mapping)
         else:
             names = list(inspect.signature(ranker.fit).parameters)[2:]
-            for name in [*names, *(OF_SETS if booster_of(ranker) else ())]:
+            for name in [*names, *(OF_SETS if _booster_of(ranker) else ())]:
                 asked = routing.fit.requests.get(name)
                 if asked is not None or name != "sample_weight":
                     request.fit.add_request(param=name, alias=True if asked is None else asked)
@@ -548,7 +533,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         try:
             return super().__sklearn_clone__()
         except RuntimeError:
-            cloned(self.estimator)  # whose error says how to make a booster that can be cloned
+            _cloned(self.estimator)  # whose error says how to make a booster that can be cloned
             raise
 
     def __sklearn_tags__(self) -> Any:
@@ -563,19 +548,96 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _features_for(estimator: Any, X: Any) -> Any:
-    """Features in a form that the estimator takes."""
-    return X if booster_of(estimator) is None else read_features(X)
+def _booster_of(estimator: Any) -> Booster | None:
+    """The booster whose package defines the class of the estimator or one of its base classes."""
+    packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
+    return next((booster for booster in BOOSTERS if booster.package in packages), None)
+
+
+def _cloned(estimator: Any) -> Any:
+    """A clone with the same callbacks; the error for a booster says how to make one possible."""
+    try:
+        copied = clone(estimator)
+    except RuntimeError as error:
+        booster = _booster_of(last_step(estimator)[0])
+        if booster is None or not booster.clone_advice:
+            raise
+        raise RuntimeError(f"{error}. {booster.clone_advice}") from error
+    # they record training for the user, or report it to a trial of Optuna; copies would do neither
+    callbacks = {
+        name: value
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] == "callbacks" and value is not None
+    }
+    return copied.set_params(**callbacks) if callbacks else copied
+
+
+def _find_group_param(estimator: Any) -> str | None:
+    """The parameter of `estimator.fit` for queries; None for a pointwise model."""
+    if type(estimator).__module__.partition(".")[0] == "sklearn":
+        return None
+    parameters = inspect.signature(estimator.fit).parameters
+    for name in GROUP_PARAMS:
+        if name in parameters:
+            return name
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise ValueError(
+            f"{type(estimator).__name__}.fit takes any keyword, perhaps query ids: set group_param "
+            "to 'qid', 'group_id', 'group' (sizes), or None for a pointwise model."
+        )
+    return None
+
+
+def _routing_of(estimator: Any) -> Any:
+    """What an estimator requests and passes on; nothing if it does not tell."""
+    try:
+        return metadata_routing.get_routing_for_object(estimator)
+    # RidgeCV without `scoring` takes itself for a scorer, and AdaBoost does not support routing
+    except (RecursionError, NotImplementedError):
+        return metadata_routing.MetadataRequest(owner=type(estimator).__name__)
+
+
+def _fit_estimator(
+    estimator: Any, data: Fit, stopping: EarlyStopping | None
+) -> tuple[Any, int | None]:
+    """The fitted estimator, and the number of boosting rounds of early stopping."""
+    (ranker, prefix), train = last_step(estimator), data.train
+    booster, routing = _booster_of(ranker), _routing_of(estimator)
+    passes_on = not data.ranks and isinstance(_routing_of(ranker), metadata_routing.MetadataRouter)
+    if sklearn.get_config()["enable_metadata_routing"] and passes_on and stopping is None:
+        params = {name.rpartition("__")[2]: value for name, value in train.params.items()}
+        if train.weights is not None:
+            params["sample_weight"] = train.weights
+        if train.codes is not None and routing.consumes("fit", {"groups"}):
+            params["groups"] = train.codes
+        return estimator.fit(train.X, train.y, **params), None
+    # the arguments below go straight to the ranker, whatever metadata it requests
+    with sklearn.config_context(enable_metadata_routing=False):
+        if booster is not None:
+            booster.check_one_stopping(ranker, prefix, data, stopping)
+            if stopping is not None:
+                return booster.fit_early(estimator, data, stopping)
+            if data.sets:
+                booster.fit(estimator, data)
+                return estimator, None
+        elif stopping is not None:
+            raise ValueError(
+                f"early_stopping supports {', '.join(one.package for one in BOOSTERS)}; got "
+                f"{type(ranker).__name__}. Use the estimator's own early stopping instead."
+            )
+        arguments = train.fit_arguments(data.group_param, prefix)
+        if not data.ranks and train.codes is not None:
+            param, model = find_groups_param(estimator)
+            if param and not ignores_groups(model):
+                arguments[param] = train.codes
+        return estimator.fit(train.X, train.y, **arguments), None
 
 
 def _warn_of_single_documents(ranker: Any, data: TrainingData) -> None:
     if 1 < num_samples(data.X) == len(data.sizes):
-        warnings.warn(
-            f"each query has one document, from which {type(ranker).__name__}.fit learns little. "
-            "groups must hold the same id for all documents of a query, and another one for each "
-            "query.",
-            UserWarning,
-            stacklevel=stacklevel_of_caller(),
+        warn(
+            f"each query has one document, from which {type(ranker).__name__}.fit learns little; "
+            "groups must hold the same id for all documents of a query."
         )
 
 
@@ -595,24 +657,20 @@ def _warn_of_id_feature(data: TrainingData) -> None:
         if np.array_equal(np.asarray(column_at(features, position)), ids)
     )
     if len(data.ids) > 1 and (name := next(equal, None)) is not None:
-        warnings.warn(
+        warn(
             f"the column {name!r} of X holds the query ids, and the model is trained on it as a "
-            f"feature. Use QueryRanker(..., groups={name!r}), which leaves it out, or drop it.",
-            UserWarning,
-            stacklevel=stacklevel_of_caller(),
+            f"feature. Use QueryRanker(..., groups={name!r}), which leaves it out, or drop it."
         )
 
 
 def _by_names_of_fit(params: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Parameters under their names in `fit`; a routed one is for the last step of a pipeline."""
     is_routed = sklearn.get_config()["enable_metadata_routing"]
-    named = {
-        prefix + name if is_routed and "__" not in name else name: value
-        for name, value in params.items()
-    }
-    for name, value in named.items():
+    named = {}
+    for name, value in params.items():
         if name.rpartition("__")[2] in ("init_model", "xgb_model"):
-            named[name] = _fitted_model(value)
+            value = _fitted_model(value)
+        named[prefix + name if is_routed and "__" not in name else name] = value
     return named
 
 
@@ -639,17 +697,11 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     k = check_cutoff(k)
     scores = as_numbers(scores, "the prediction")
     if scores.ndim == 2:
-        raise ValueError(
-            f"ranks need one score per document; the predictions have shape {scores.shape}."
-        )
-    queries = group_rows(ids, len(scores))
-    codes, descending_scores = queries.codes, descending(scores)
-    order = np.lexsort((descending_scores, codes))
-    starts_tie = np.diff(descending_scores[order], prepend=np.nan) != 0
-    starts_tie |= np.diff(codes[order], prepend=-1) != 0
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.cumsum(starts_tie)
-    n_before = np.cumsum(np.bincount(codes)) - np.bincount(codes)
+        raise ValueError(f"ranks need one score per document; got the shape {scores.shape}.")
+    codes = group_rows(ids, len(scores)).codes
+    # the place of a score among all queries, after those of the queries before
+    n_scores, n_rows = rankdata(descending(scores), "dense").astype(np.intp), np.bincount(codes)
+    place, n_before = codes * (len(scores) + 1) + n_scores, np.cumsum(n_rows) - n_rows
 
     def ranked(method: Any) -> Array:
         ranks = rankdata(place, method) - n_before[codes]

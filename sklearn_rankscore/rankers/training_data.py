@@ -15,7 +15,7 @@ from .._sklearn_compat import check_method_params, num_samples, safe_indexing
 from .._typing import Array, IdSource, RandomState
 from .._validation import check_count, is_integer
 from ..model_selection import QueryShuffleSplit
-from ..query_ids import group_rows
+from ..query_ids import group_rows, vary_within_queries
 from ..query_ids.lookup import QID, level_names
 from ..query_ids.read import which_missing
 from ..scoring.scorer import listed
@@ -43,40 +43,39 @@ class DroppedColumns:
         Names or positions.
     n_columns : int or None
         The number of columns of an array of which some are dropped.
+    for_booster : bool
+        Whether the others are for a booster, and not for a model that reads any form.
     """
 
     columns: tuple[Any, ...] = ()
     n_columns: int | None = None
+    for_booster: bool = False
 
     @classmethod
-    def find(cls, X: Any, source: IdSource, dropped: Any = None) -> Self:
+    def find(cls, X: Any, source: IdSource, dropped: Any = None, booster: Any = None) -> Self:
         """The columns that hold the query ids, and those of `drop_columns`."""
-        names, others = column_names(X), listed(dropped)
+        names, others, for_booster = column_names(X), listed(dropped), booster is not None
         n_columns = None if names or not others else np.shape(X)[1]
         known = names if names else range(-(n_columns or 0), n_columns or 0)
         for column in others:
             is_flag = isinstance(column, bool | np.bool_ | float)
             if is_flag or (column not in known and column not in level_names(X)):
-                raise ValueError(
-                    f"drop_columns={column!r} is not a column of X: it takes names of columns and "
-                    "index levels, or of an array the positions of columns."
-                )
+                raise ValueError(f"drop_columns={column!r} is not a column or level of X.")
         if not names:
-            return cls(tuple(column % n_columns for column in others), n_columns)
+            return cls(tuple(column % n_columns for column in others), n_columns, for_booster)
         ids = [source or QID] if source is None or isinstance(source, str) else list(source)
-        return cls(tuple(name for name in names if name in [*ids, *others]))
+        return cls(tuple(n for n in names if n in [*ids, *others]), for_booster=for_booster)
 
-    def drop_from(self, X: Any) -> Any:
-        """`X` without these columns; an `X` that has none of them is returned as it is."""
-        if names := column_names(X):
-            present = [name for name in self.columns if name in names]
-            if not present:
-                return X
-            return X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
-        if not self.columns or np.shape(X)[1:] != (self.n_columns,):
-            return X
-        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-        return X[:, [i for i in range(self.n_columns or 0) if i not in self.columns]]
+    def features_of(self, X: Any) -> Any:
+        """`X` without these columns, if it has some, in a form that the estimator takes."""
+        names = column_names(X)
+        present = [name for name in self.columns if name in names]
+        if present:
+            X = X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
+        elif not names and self.columns and np.shape(X)[1:] == (self.n_columns,):
+            X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+            X = X[:, [i for i in range(self.n_columns or 0) if i not in self.columns]]
+        return read_features(X) if self.for_booster else X
 
 
 @dataclass(frozen=True)
@@ -106,19 +105,24 @@ class TrainingData:
     ids: Array | None = None
 
     @classmethod
-    def read(cls, X: Any, y: Any, ids: Any, weights: Any, params: dict[str, Any]) -> Self:
+    def read(
+        cls,
+        X: Any,
+        y: Any,
+        ids: Any,
+        weights: Any,
+        params: dict[str, Any],
+        dropped: DroppedColumns,
+    ) -> Self:
         """Check the data, and number the queries in the order of their first rows."""
+        X = dropped.features_of(X)
         if y is None:
-            raise ValueError(
-                "QueryRanker requires y to be passed, but the target y is None: it holds the "
-                "relevance of each document."
-            )
+            raise ValueError("QueryRanker requires y to be passed, but the target y is None.")
         y = np.asarray(y) if hasattr(y, "to_pylist") else y  # boosters refuse columns of pyarrow
         if weights is not None and num_samples(weights) != num_samples(X):
             raise ValueError(
                 f"sample_weight must hold one weight per document: got {num_samples(weights)} for "
-                f"{num_samples(X)} documents. Repeat weights of queries for their rows, as by "
-                "np.repeat(weights, sizes)."
+                f"{num_samples(X)} documents. Repeat those of queries: np.repeat(weights, sizes)."
             )
         check_byte_order("y", y)
         refuse_masked(y, "y")
@@ -129,10 +133,9 @@ class TrainingData:
         unjudged = which_missing(np.asarray(y).ravel())
         if unjudged.any():
             raise ValueError(
-                f"y contains NaN (first at row {int(unjudged.argmax())}), which means that nobody "
-                "judged the document: fit only on judged documents, X[judged] and y[judged] with "
-                "judged = ~numpy.isnan(numpy.asarray(y, dtype=float)), or take the others as "
-                "irrelevant, by numpy.nan_to_num(y)."
+                f"y contains NaN (first at row {int(unjudged.argmax())}), documents that nobody "
+                "judged: fit on X[judged] and y[judged] with judged = "
+                "~numpy.isnan(numpy.asarray(y, dtype=float)), or on numpy.nan_to_num(y)."
             )
         if weights is not None:
             # CatBoost takes no integers, and XGBoost no other byte order
@@ -163,6 +166,25 @@ class TrainingData:
             params=check_method_params(self.X, self.params, indices=rows),
         )
 
+    def for_step(self, prefix: str) -> Self:
+        """With the parameters of one step of a pipeline, under their names in its `fit`."""
+        given = {k.removeprefix(prefix): v for k, v in self.params.items() if k.startswith(prefix)}
+        return replace(self, params=given)
+
+    def fit_arguments(self, group_param: str | None, prefix: str = "") -> dict[str, Any]:
+        """All arguments of `fit` except X and y: the given ones, query ids or sizes, weights.
+
+        LightGBM takes sizes in `group`, XGBoost one weight per query beside `qid`, and CatBoost
+        that weight for each row beside `group_id`.
+        """
+        weights = self.query_weights if group_param in ("qid", "group_id") else self.weights
+        given: dict[str, Any] = {"sample_weight": weights}
+        if group_param == "group_id":
+            given = {"group_weight": self.weights}
+        if group_param is not None:
+            given[group_param] = self.sizes if group_param == "group" else self.codes
+        return self.params | {prefix + name: v for name, v in given.items() if v is not None}
+
     @property
     def sizes(self) -> Array:
         """Number of rows of each query."""
@@ -174,14 +196,10 @@ class TrainingData:
         """One weight per query."""
         if self.weights is None:
             return None
+        if vary_within_queries(self.weights, self.codes):
+            raise ValueError("this ranker takes one weight per query; sample_weight varies.")
         sizes = self.sizes
-        weights = self.weights[np.cumsum(sizes) - sizes]
-        if not np.array_equal(np.repeat(weights, sizes), self.weights):
-            raise ValueError(
-                "this ranker takes one weight per query, so sample_weight must be constant within "
-                "each query."
-            )
-        return np.asarray(weights)
+        return np.asarray(self.weights[np.cumsum(sizes) - sizes])
 
     def subsample_queries(self, max_queries: int | None, random_state: RandomState) -> Self:
         """A random choice of at most `max_queries` queries; None means all.
@@ -196,21 +214,13 @@ class TrainingData:
 
     def hold_out(self, fraction: float, random_state: RandomState) -> tuple[Self, Self]:
         """Queries to train on, and held-out queries whose labels are not all equal."""
-        splits = QueryShuffleSplit(1, test_size=fraction, random_state=random_state)
+        splits = QueryShuffleSplit(
+            1, test_size=fraction, random_state=random_state, skip_constant_queries=True
+        )
         try:
-            ((train, held_out),) = splits.split(self.X, qid=self.codes)
+            ((train, held_out),) = splits.split(self.X, self.y, qid=self.codes)
         except ValueError as error:
             raise ValueError(f"validation_fraction={fraction!r}: {error}") from error
-        labels = np.unique(np.asarray(self.y)[held_out], return_inverse=True)[1]
-        codes = np.asarray(self.codes)[held_out]
-        queries = group_rows(codes, len(codes))
-        held_out = held_out[queries.varies(labels)[queries.codes]]
-        if not len(held_out):
-            raise ValueError(
-                f"early_stopping holds out {len(queries)} of the {len(self.sizes)} queries, and in "
-                "each of these all labels are equal, so that no metric tells rankings apart. Set a "
-                "larger validation_fraction, or another random_state."
-            )
         return self.take(train), self.take(held_out)
 
 
@@ -262,7 +272,9 @@ def read_features(X: Any) -> Any:
     return X if are_numbers else frame.to_pandas()
 
 
-def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any, ...]]:
+def take_evaluation_sets(
+    params: dict[str, Any], prefix: str, start_param: str
+) -> list[tuple[Any, ...]]:
     """Remove the evaluation sets from the parameters of `fit`.
 
     Parameters
@@ -276,7 +288,7 @@ def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any,
     Returns
     -------
     list of tuple (X, y, ids, weights, start)
-        Features, labels, and query ids, weights, scores to start from or None.
+        Features, labels, query ids and weights or None, and scores to start from by `start_param`.
     """
     given = {
         name: params.pop(of_step if of_step in params else name, None)
@@ -290,20 +302,16 @@ def take_evaluation_sets(params: dict[str, Any], prefix: str) -> list[tuple[Any,
             return [None] * len(pairs)
         values: Any = given[name]
         if not isinstance(values, list | tuple) or len(values) != len(pairs):
-            raise ValueError(
-                f"{name} must be a list with one entry per evaluation set, of which there are "
-                f"{len(pairs)}."
-            )
+            raise ValueError(f"{name} must be a list of one entry per set; there are {len(pairs)}.")
         return values
 
     ids = per_set("eval_qid")
     if given["eval_qid"] is None and given["eval_group"] is not None:
-        problem = (
-            "eval_group must hold the sizes of the queries of each set, which sum up to its rows."
-        )
+        problem = "eval_group must hold the sizes of queries of each set, which sum up to its rows."
         sizes = zip(per_set("eval_group"), pairs, strict=True)
         ids = [ids_from_sizes(of_set, len(y), problem) for of_set, (_, y) in sizes]
-    columns = ids, per_set(*WEIGHTS), per_set(*STARTS)
+    starts = [{} if one is None else {start_param: one} for one in per_set(*STARTS)]
+    columns = ids, per_set(*WEIGHTS), starts
     return [(*pair, *others) for pair, *others in zip(pairs, *columns, strict=True)]
 
 
@@ -316,8 +324,7 @@ def _pairs(given: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
     pairs = [given] if is_one_pair else given or []
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise ValueError(
-            "eval_set must be a list of pairs, [(X_valid, y_valid)]; got "
-            f"{type(given).__name__} {given!r:.60}."
+            f"eval_set must be a list of pairs, [(X_valid, y_valid)]; got {given!r:.60}."
         )
     return [*zip(X, y, strict=True), *pairs]
 
@@ -337,19 +344,15 @@ def check_names(params: dict[str, Any], prefix: str, group_param: str | None) ->
     names = {"group", "group_id", "group_weight", "sample_weight", "qid", group_param}
     for name in sorted({prefix + name for name in names if name} & params.keys()):
         raise TypeError(
-            "QueryRanker.fit takes query ids as groups= and weights as sample_weight=, one value "
-            f"for each row; got {name}=. Make ids from sizes by groups=np.repeat(np.arange("
-            "len(sizes)), sizes)."
+            "QueryRanker.fit takes ids as groups= and weights as sample_weight=, one for each row; "
+            f"got {name}=. Make ids of sizes by groups=np.repeat(np.arange(len(sizes)), sizes)."
         )
 
 
 def check_no_positions(params: dict[str, Any], dropped: Sequence[Any]) -> None:
     """Refuse numbers of rows, and of features beside a column that is dropped."""
     if any(n.rpartition("__")[2] == "pairs" and v is not None for n, v in params.items()):
-        raise ValueError(
-            "pairs number rows, of which QueryRanker puts those of each query together, and folds "
-            "have others: leave pairs out, and CatBoost makes them of the labels."
-        )
+        raise ValueError("pairs number rows, which QueryRanker reorders: leave pairs out.")
     for name, value in params.items() if dropped else ():
         if name.rpartition("__")[2] in OF_POSITIONS and _holds_integers(value):
             raise ValueError(

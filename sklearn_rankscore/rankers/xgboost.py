@@ -11,16 +11,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ..metrics.evaluate import MetricLike
-from .booster import (
-    Booster,
-    EvaluatedSet,
-    FitArguments,
-    MetricOfSets,
-    Stopping,
-    TrainingMetric,
-    check_library,
-    classes_of,
-)
+from .booster import Booster, EarlyStopping, Fit, MetricOfSets, TrainingMetric
 from .training_data import TrainingData, ids_from_sizes
 
 DEFAULT_METRIC = "disable_default_eval_metric"
@@ -30,49 +21,42 @@ class XGBoost(Booster):
     """Estimators of XGBoost."""
 
     package = "xgboost"
-    group_param = "qid"
     start_param = "base_margin"
     own_stopping = ("early_stopping_rounds",)
 
-    def fit_arguments(self, data: TrainingData) -> FitArguments:
-        """Query ids in ascending order, and one weight per query."""
-        return {"qid": data.codes, "sample_weight": data.query_weights}
-
-    def evaluation_arguments(
-        self, estimator: Any, train: TrainingData, sets: Sequence[TrainingData], *, ranks: bool
-    ) -> FitArguments:
+    def evaluation_arguments(self, estimator: Any, data: Fit) -> dict[str, Any]:
         """Query ids and weights in lists; weights are per query for rankers."""
-        given: FitArguments = {"eval_set": [(data.X, data.y) for data in sets]}
-        weights = [data.query_weights if ranks else data.weights for data in sets]
-        if ranks:
-            given["eval_qid"] = [data.codes for data in sets]
-        if any(weight is not None for weight in weights):
-            given["sample_weight_eval_set"] = weights
-        if (starts := self.starts(sets)) is not None:
-            given["base_margin_eval_set"] = starts
+        given: dict[str, Any] = {"eval_set": [(one.X, one.y) for one in data.sets]}
+        weights = [one.query_weights if data.ranks else one.weights for one in data.sets]
+        given |= self.of_sets(
+            eval_qid=[one.codes for one in data.sets if data.ranks],
+            sample_weight_eval_set=weights,
+            base_margin_eval_set=[one.params.get(self.start_param) for one in data.sets],
+        )
         if "verbose" in inspect.signature(estimator.fit).parameters:
-            given["verbose"] = train.params.get("verbose", False)
+            given["verbose"] = data.train.params.get("verbose", False)
         return given
 
     def stop_early(
-        self, estimator: Any, stopping: Stopping, arguments: FitArguments
-    ) -> FitArguments:
+        self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         """Add callbacks to the parameter of the estimator, where XGBoost stops on the last metric.
 
         Metrics of the estimator are computed before functions, and functions before callbacks.
         """
-        from xgboost.callback import EarlyStopping
+        from xgboost.callback import EarlyStopping as Stop
 
         params = estimator.get_params()
         own, callbacks = params.get("eval_metric"), list(params.get("callbacks") or ())
-        first = own[0] if isinstance(own, list) and isinstance(own[0], str) else None
-        if stopping.metric is None:
-            stop = EarlyStopping(rounds=stopping.n_rounds, metric_name=first)
+        metric = MetricOfSets.of(stopping, estimator, data, data.sets[-1:])
+        if metric is None:
+            first = own[0] if isinstance(own, list) and isinstance(own[0], str) else None
+            stop = Stop(rounds=stopping.n_rounds, metric_name=first)
         else:
-            stop = EarlyStopping(rounds=stopping.n_rounds, maximize=True)
+            stop = Stop(rounds=stopping.n_rounds, maximize=True)
             # before the callbacks of the user, which may read the log
-            callbacks.insert(0, _log_metric(estimator, stopping))
-        if own is None and stopping.metric is not None:
+            callbacks.insert(0, _log_metric(params, metric, data.sets))
+        if own is None and metric is not None:
             # its default metric is one that nobody asked for, and fails at labels above 31
             estimator.set_params(**{DEFAULT_METRIC: True})
         estimator.set_params(callbacks=[*callbacks, stop])
@@ -93,7 +77,7 @@ class XGBoost(Booster):
         best = model.attr("best_iteration")
         return int(model.num_boosted_rounds() if best is None else 1 + int(best))
 
-    def fixed_rounds(self, estimator: Any, arguments: FitArguments) -> dict[str, Any]:
+    def fixed_rounds(self, estimator: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """The number of rounds after those of `xgb_model`, which are in no log."""
         logged = next(iter(next(iter(estimator.evals_result().values())).values()))
         n_before = estimator.get_booster().num_boosted_rounds() - len(logged)
@@ -112,7 +96,7 @@ class XGBoost(Booster):
         estimator.get_booster().set_attr(best_iteration=None, best_score=None)
 
 
-def _log_metric(estimator: Any, stopping: Stopping) -> Any:
+def _log_metric(params: dict[str, Any], metric: MetricOfSets, sets: Sequence[TrainingData]) -> Any:
     """A callback that logs the metric of the last evaluation set.
 
     XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
@@ -121,10 +105,7 @@ def _log_metric(estimator: Any, stopping: Stopping) -> Any:
     from xgboost import DMatrix
     from xgboost.callback import TrainingCallback
 
-    data, params = stopping.sets[-1], estimator.get_params()
-    classes = classes_of(estimator, stopping.train)
-    known = EvaluatedSet.read(data, classes)
-    metric = MetricOfSets(stopping.metric, {}, [known], classes)  # type: ignore[arg-type]
+    (known,), data = metric.sets, sets[-1]
     given = {name: params.get(name) for name in ("missing", "feature_types")}
     matrix = DMatrix(
         data.X,
@@ -138,7 +119,7 @@ def _log_metric(estimator: Any, stopping: Stopping) -> Any:
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             scores = model.predict(matrix, output_margin=True)
             scores = softmax(scores, axis=1) if scores.ndim == 2 else scores
-            of_set = evals_log.setdefault(f"validation_{len(stopping.sets) - 1}", {})
+            of_set = evals_log.setdefault(f"validation_{len(sets) - 1}", {})
             of_set.setdefault(metric.log_name, []).append(metric.value_of_set(known, scores))
             return False
 
@@ -205,13 +186,11 @@ class XGBoostMetric(TrainingMetric):
 
     def __call__(self, y_score: Any, data: Any) -> tuple[str, float]:
         """Name and value."""
-        check_library(data, "xgboost")
+        self.check_library(data, "xgboost")
         if not hasattr(data, "get_label"):
             raise TypeError(
-                "xgboost_metric is for xgboost.train(custom_metric=...). XGBRanker calls its "
-                "eval_metric query by query and averages the values by the number of documents, "
-                "which no metric can undo. Use xgboost.train, or a metric of XGBoost by its name, "
-                "such as XGBRanker(eval_metric='ndcg@10')."
+                "XGBRanker weights queries by their documents. Use xgboost.train(custom_metric=..."
+                "), or a metric of XGBoost by its name, XGBRanker(eval_metric='ndcg@10')."
             )
         y_true, sizes, weight = data.get_label(), data.get_group(), data.get_weight()
         problem = f"the DMatrix has no queries for its {len(y_true)} rows; give it qid=ids."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from .label_functions import complement
 from .plain import Labels, rank_rows, rows_of_lists
 from .queries import Queries
 from .ties import BY_INPUT_ORDER, SHORT, TIES, TiedRows, accumulate, leading
-
-Result = TypeVar("Result")
 
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
 # (`fast/memory.py`), and enough that threads seldom wait
@@ -99,7 +97,8 @@ class Block:
         self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
         self._labels, self._ranked, self._tied = labels, ranked, tied
         self._scores_of = scores_of
-        self._cache: dict[Any, Any] = {}
+        self._cache: dict[Any, Array] = {}
+        self._derived: dict[Any, Block] = {}
 
     def __repr__(self) -> str:
         return f"<Block of {len(self.sizes):,} queries with up to {self.sizes.max():,} documents>"
@@ -158,7 +157,10 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             Zeros at ranks that no document holds.
         """
-        return self._cached(("by_rank", gain, ties), self._by_rank, gain, ties)
+        key = "by_rank", gain, ties
+        if key not in self._cache:
+            self._cache[key] = self._by_rank(gain, ties)
+        return self._cache[key]
 
     def ideal(self, gain: ArrayFunction) -> Array:
         """Return the gain at each rank of the ideal order, which ranks by descending gain.
@@ -173,8 +175,9 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             Documents that were not retrieved are included.
         """
-        depth = self._ranked.shape[1]
-        return self._cached(("ideal", gain), self._labels.ideal, gain, depth)
+        if ("ideal", gain) not in self._cache:
+            self._cache["ideal", gain] = self._labels.ideal(gain, self._ranked.shape[1])
+        return self._cache["ideal", gain]
 
     def total(self, gain: ArrayFunction) -> Array:
         """Return the sum of the gains of all documents of each query.
@@ -189,7 +192,9 @@ class Block:
         ndarray of float of shape (n_queries,)
             Documents that were not retrieved are included.
         """
-        return self._cached(("total", gain), self._labels.total, gain)
+        if ("total", gain) not in self._cache:
+            self._cache["total", gain] = self._labels.total(gain)
+        return self._cache["total", gain]
 
     def survival(self, continue_prob: ArrayFunction, ties: Ties = "average") -> Array:
         """Return the probability that a user reads past each rank.
@@ -208,7 +213,9 @@ class Block:
             The product of `continue_prob` over the documents up to each rank.
         """
         key = "survival", continue_prob, ties
-        return self._cached(key, self._survival, continue_prob, ties)
+        if key not in self._cache:
+            self._cache[key] = self._survival(continue_prob, ties)
+        return self._cache[key]
 
     def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
         """Return each rank's offset in its tie group, and the size of the group.
@@ -279,11 +286,6 @@ class Block:
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
-    def _cached(self, key: Any, compute: Callable[..., Result], *arguments: Any) -> Result:
-        if key not in self._cache:
-            self._cache[key] = compute(*arguments)
-        return self._cache[key]  # type: ignore[no-any-return]
-
     def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
         """A function of the labels of ranked documents."""
         padded = self.retrieved is self.sizes
@@ -295,8 +297,7 @@ class Block:
             return self._labels.values(gain, self._ranked, self.retrieved, padded=padded)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        read = self._labels.summands if groups.takes_bytes else self._labels.values
-        values = read(gain, labels, retrieved, padded=self.retrieved is self.sizes)
+        values = self._values(gain, labels, retrieved)
         tied = groups.apply_tie_rule(values, ties)
         return self._tied.among_others(
             tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)

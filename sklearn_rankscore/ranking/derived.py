@@ -19,12 +19,16 @@ def in_random_order(block: Block) -> Block:
 
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
-    return block._cached("random", RandomOrder, block)
+    if "random" not in block._derived:
+        block._derived["random"] = RandomOrder(block)
+    return block._derived["random"]
 
 
 def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
     """The block with all documents of each query retrieved and ranked by descending gain."""
-    return block._cached(("ideal order", gain), _ideal_order, block, gain)
+    if gain not in block._derived:
+        block._derived[gain] = _ideal_order(block, gain)
+    return block._derived[gain]
 
 
 class RandomOrder(Block):
@@ -147,5 +151,5 @@ def weighted_block(block: Block, y_true: Array, weights: Array) -> Block:
     """A block of labels that are row numbers as one of the labels of these rows, with weights."""
     weighted = copy.copy(block)
     weighted._labels = WeightedLabels(block._labels.labels, block.sizes, y_true, weights)
-    weighted._cache = {}
+    weighted._cache, weighted._derived = {}, {}
     return weighted

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._columns import as_numbers, descending
 from .._typing import Array, ArrayFunction
-from .ties import SHORT, ShortTiedRows, TiedRows
+from .ties import SHORT, TiedRows
 
 
 def stable_order(scores: Array) -> Array:
@@ -73,8 +73,7 @@ def rank_rows(
         rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
         every_row = len(rows) == len(ranked)  # such as a single query of millions of documents
         in_order, equal = (a if every_row else a[rows] for a in (ranked, equals_next))
-        tied_rows = ShortTiedRows if width <= SHORT else TiedRows
-        tied = tied_rows(rows, in_order, equal, depth, lambda: in_order)
+        tied = TiedRows(rows, in_order, equal, depth, width, lambda: in_order)
     # short rows are stored by column, on which the rounding of sums depends
     return retrieved, np.array(ranked[:, :depth], order="F" if width <= SHORT else "C"), tied
 
@@ -104,30 +103,17 @@ class Labels:
         values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
         return values if padded and self._is_full else zero_from(ends, values)
 
-    def summands(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
-    ) -> Array:
-        """The same values, which may be bytes if all are small integers."""
-        return self.values(function, labels, ends, padded=padded)
-
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
-        return np.asarray(np.einsum("qd->q", self._all(function)))
+        return np.asarray(np.einsum("qd->q", self.values(function, self.labels, self.sizes)))
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        negated = -self._all(function)
-        negated.sort(axis=1)
-        if (negated[:, -1] <= 0).all():
-            return np.asarray(-negated[:, :depth])
-        # the zeros of padding stand above negative gains; NaN is sorted behind all of them
-        negated = -self._all(function)
-        negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
+        negated = -self.values(function, self.labels, self.sizes)
+        if not self._is_full:  # the zeros of padding stand above negative gains, NaN behind all
+            negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
         negated.sort(axis=1)
         return zero_from(self.sizes, np.asarray(-negated[:, :depth]))
-
-    def _all(self, function: ArrayFunction) -> Array:
-        return self.values(function, self.labels, self.sizes)
 
 
 def zero_from(ends: Array, values: Array) -> Array:

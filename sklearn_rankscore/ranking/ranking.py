@@ -16,11 +16,10 @@ from ..query_ids import Grouping
 from .aggregate import MetricValues
 from .block import Block, Task, plan_blocks
 from .fast import engine
-from .fast.keys import SHALLOW
+from .fast.fill import SHALLOW
 from .plain import Labels
 from .queries import Queries, apply_rule
 from .threads import check_n_jobs, number_of_threads, parallel_for
-from .ties import BY_INPUT_ORDER
 
 # calls on up to this number of documents are ranked by the plain sort, which takes less time for
 # few; a private switch ranks all calls so, to test that everything else gives the same
@@ -41,7 +40,7 @@ class Ranking:
     depth : int or None
         The largest cut-off of the metrics; None if one of them needs all ranks.
     ties : str, default="average"
-        The only rule of ties that the metrics ask for, if it is "stable" or "reversed".
+        "stable" if that is the only rule of ties that the metrics ask for.
     """
 
     def __init__(self, queries: Queries, depth: int | None = None, ties: str = "average") -> None:
@@ -68,7 +67,7 @@ class Ranking:
 
         It is this one if no document is unjudged and ties are not ranked by the input order.
         """
-        ties = ties if ties in BY_INPUT_ORDER else "average"
+        ties = ties if ties == "stable" else "average"
         if ties == self.ties and not self.queries.has_unjudged:
             return self
         if (unjudged, ties) not in self._by_rules:
@@ -91,7 +90,12 @@ class Ranking:
             for formula, values in zip(formulas, results, strict=True):
                 values.set(block.queries, formula(block))
 
-        parallel_for(measure, self._blocks or self._tasks(jobs), jobs)
+        tasks = self._blocks or self._tasks(jobs)
+        if jobs == 1:
+            for task in tasks:
+                measure(task)
+        else:
+            parallel_for(measure, tasks, jobs)
         return results
 
     def _threads(self, n_jobs: int | None) -> int:

@@ -1,9 +1,9 @@
 """Tie groups: what documents with equal scores count when their order is open.
 
 The first j of m tied documents are a random subset, so that the expected product of their factors
-is the elementary symmetric polynomial of degree j over the number of subsets, e_j / C(m, j). All
-numbers are positive and nothing cancels, except in alternating sums of which each term is at most
-half as large as the one before.
+is its mean over all subsets of j documents: the elementary symmetric polynomial of degree j over
+the number of subsets, e_j / C(m, j). All numbers are positive and nothing cancels, except in
+alternating sums of which each term is at most half as large as the one before.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ AT_ONCE = 50_000
 # larger ones in the way that costs least
 SMALL = 16
 
-# coefficients of groups up to this size, and up to this degree of larger ones, are finite
-LARGE, FEW_DEGREES = 1000, 31
-
-# the highest ratio of terms of an alternating sum
-RATIO = 1 / 2
+# coefficients are at most e to this power; up to this degree, e / 2 times as high, none that counts
+# is too small
+GROWTH, MOST_DEGREES = 700, 900
 
 # what a call of NumPy costs, in operations on a number
 CALL = 1000
+
+# the highest ratio of terms of an alternating sum
+RATIO = 1 / 2
 
 # from this number of rows on, columns are accumulated one by one if the array is stored by column
 # or its rows are short: NumPy, which computes one row after another, takes two to ten times as long
@@ -73,7 +74,6 @@ class TieGroups:
     """
 
     order: Literal["C", "F"] = "C"  # memory order of what is read and returned
-    takes_bytes = False  # whether values may be bytes
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, width = len(equals_next), equals_next.shape[1] + 1
@@ -188,11 +188,11 @@ class TiedRows:
         Whether the score at each rank equals the one at the next rank.
     depth : int
         Number of ranks that matter.
+    width : int
+        Number of columns of the block.
     in_input_order : callable
         Returns the labels by rank, those of equal scores in input order.
     """
-
-    groups: type[TieGroups] = TieGroups
 
     def __init__(
         self,
@@ -200,9 +200,11 @@ class TiedRows:
         labels: Array,
         equals_next: Array,
         depth: int,
+        width: int,
         in_input_order: Callable[[], Array],
     ) -> None:
-        self.rows, self.tie_groups = rows, self.groups(equals_next, depth)
+        self.rows = rows
+        self.tie_groups = (TieColumns if width <= SHORT else TieGroups)(equals_next, depth)
         self._labels = {False: self._in_window(labels)}
         self._in_input_order = in_input_order
 
@@ -247,7 +249,7 @@ class TieColumns(TieGroups):
     one of them is asked for.
     """
 
-    order, takes_bytes = "F", True
+    order = "F"
 
     def __init__(self, equals_next: Array, depth: int) -> None:
         n_rows, n_tests = equals_next.shape
@@ -278,18 +280,14 @@ class TieColumns(TieGroups):
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
         """Values up to the depth under a tie rule, from those of the window in input order."""
         if ties != "average":
-            values = values.astype(np.float64, copy=False)
             if ties == "stable":
                 return values[:, : self.shape[1]]
             groups = self._positions()
             return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
-        # two bytes hold the sum of as many bytes as a short row has
-        sums = np.array(values.T, dtype=np.uint16 if values.dtype == np.uint8 else np.float64)
+        sums = np.array(values.T)
         self._sum_up_to(sums)
         self._take_last(sums)
-        means = sums.astype(np.float64, copy=False)
-        means /= self._sizes
-        return means[: self.shape[1]].T
+        return np.asarray((sums / self._sizes)[: self.shape[1]].T)
 
     def survival(self, continue_prob: Array) -> Array:
         """Expected product of `continue_prob` over the first ranks, over all orders of the ties."""
@@ -329,12 +327,6 @@ def _rows(values: Array, groups: TieGroups) -> Array:
     return np.ascontiguousarray(values[:, : groups.window])
 
 
-class ShortTiedRows(TiedRows):
-    """`TiedRows` of few documents each."""
-
-    groups = TieColumns
-
-
 def leading(flags: Array) -> Array:
     """Number of true entries at the beginning of each row."""
     if not flags.shape[1]:
@@ -360,95 +352,98 @@ def accumulate(function: np.ufunc, values: Array) -> Array:
 
 
 def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
-    """e_j / C(m, j) for j = 1, …, n_degrees of each group of m factors in [0, 1].
+    """Mean product of j of m factors in [0, 1] over all choices, for j = 1, …, n_degrees.
 
     A group's factors are `factors[start : start + size]`; groups do not overlap, and their starts
     ascend. The result holds one group after another; no value depends on other groups.
     """
+    tops, way, limits = n_degrees.copy(), np.zeros(len(sizes), dtype=np.intp), np.ones(len(sizes))
+    large = np.flatnonzero(sizes > SMALL)
+    if len(large):
+        given = starts[large], sizes[large], n_degrees[large]
+        tops[large], way[large], limits[large] = _cheapest_way(factors, *given)
     result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
-    for compute, members, tops, limits in _plan(factors, starts, sizes, n_degrees):
-        means = compute(factors, starts[members], sizes[members], tops, limits)
-        # rounding must not make differences, which are probabilities, negative
-        accumulate(np.minimum, np.minimum(means, 1.0, out=means).T)
-        degree = np.arange(len(means))[:, None]
-        place, within = first[members] + degree, degree < tops
-        if within.all():
-            result[place] = means
-        else:
-            result[place[within]] = means[within]
+    for number, compute in enumerate((_from_coefficients, _from_stops, _from_power_sums)):
+        for some in _similar(np.flatnonzero(way == number), sizes, tops):
+            means = compute(factors, starts[some], sizes[some], tops[some], limits[some])
+            # rounding must not make differences, which are probabilities, negative
+            accumulate(np.minimum, np.minimum(means, 1.0, out=means).T)
+            degree = np.arange(len(means))[:, None]
+            place, within = first[some] + degree, degree < tops[some]
+            if within.all():
+                result[place] = means
+            else:
+                result[place[within]] = means[within]
     return result
 
 
-def _plan(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Iterator[Any]:
-    """A way to compute some groups, these groups, their highest degrees, and where sums may end.
+def _cheapest_way(
+    factors: Array, starts: Array, sizes: Array, n_degrees: Array
+) -> tuple[Array, Array, Array]:
+    """The degrees that count in each group, the number of a way to compute them, and its limit.
 
     It depends on each group alone; otherwise its rounding would depend on other groups.
     """
-    for size in range(1, SMALL + 1):
-        for some in _parts(np.flatnonzero(sizes == size), size):
-            yield _from_coefficients, some, n_degrees[some], None
-    large = np.flatnonzero(sizes > SMALL)
-    if not len(large):
-        return
-    m, given = sizes[large], (starts[large], sizes[large])
-    total, highest = (reduce_groups(f, factors, *given) for f in (np.add, np.maximum))
-    n_stopping = reduce_groups(np.add, (factors < 1.0).astype(np.int32), *given)
+    total, highest = (reduce_groups(f, factors, starts, sizes) for f in (np.add, np.maximum))
+    n_stopping = reduce_groups(np.add, (factors < 1.0).astype(np.int32), starts, sizes)
+    total = np.maximum(total, 1e-300)
     # a mean product is at most the mean factor to the power of the degree (Maclaurin)
-    mean = np.clip(total / m, 1e-300, 1 - 1e-16)
-    tops = np.minimum(n_degrees[large], (-LOG / np.log(mean)).astype(np.intp) + 1)
-    most = _most_stops(m - total, n_stopping)
+    mean = np.minimum(total / sizes, 1 - 1e-16)
+    tops = np.minimum(n_degrees, (-LOG / np.log(mean)).astype(np.intp) + 1)
+    # a power of two, which changes no digits
+    scale = np.exp2(np.floor(np.log2(np.minimum(tops, GROWTH) / total)))
+    most = _most_stops(sizes - total, n_stopping)
     n_terms = _number_of_terms(tops, total / np.maximum(highest, 1e-300))
-    call = CALL * np.minimum(m / AT_ONCE, 1.0)  # of each group, as several are computed at once
-    finite = (m <= LARGE) | (tops <= FEW_DEGREES)
-    way = np.argmin([
-        np.where(finite, m * (2 * tops + 2 * call), np.inf),
-        n_stopping * (4 * most + 4 * call) + most * (5 * tops + 5 * call),
-        3 * n_terms * m + tops * (4 * n_terms + 6 * call),
-    ], axis=0)  # fmt: skip
-    depth = np.choose(way, [np.maximum(tops, m // 16), np.maximum(tops, n_stopping), m])
-    similar = (way * 64 + np.frexp(tops)[1]) * 64 + np.frexp(depth)[1]
-    for code in np.flatnonzero(np.bincount(similar)).tolist():
-        members = np.flatnonzero(similar == code)
-        for some in _parts(members, int(depth[members].max())):
-            limits = np.choose(way[some], [tops[some], most[some], n_terms[some]])
-            yield WAYS[code >> 12], large[some], tops[some], limits.astype(np.intp)
+    call = CALL * np.minimum(sizes / AT_ONCE, 1.0)  # of each group, as several are computed at once
+    costs = [
+        np.where(tops <= MOST_DEGREES, sizes * (2 * tops + 2 * call) - tops**2, np.inf),
+        n_stopping * (3 * most + 4 * call) + most * (3 * tops + 4 * call),
+        n_terms * (3 * sizes + 4 * tops) + 6 * tops * call,
+    ]
+    way = np.argmin(costs, axis=0)
+    return tops, way, np.choose(way, [scale, most, n_terms])
 
 
-def _parts(members: Array, depth: int) -> Iterator[Array]:
-    step = max(1, AT_ONCE // depth)
-    return (members[start : start + step] for start in range(0, len(members), step))
+def _similar(members: Array, sizes: Array, tops: Array) -> Iterator[Array]:
+    """Groups of equal size or similar highest degree, computed at once; the largest group first."""
+    kinds = np.where(sizes > SMALL, SMALL + np.frexp(tops)[1], sizes)[members]
+    for kind in np.flatnonzero(np.bincount(kinds)).tolist():
+        some = members[kinds == kind]
+        if kind > SMALL:
+            some = some[np.argsort(-sizes[some], kind="stable")]
+        step = max(1, AT_ONCE // max(tops[some].max(), sizes[some[0]] // 16))
+        yield from (some[start : start + step] for start in range(0, len(some), step))
 
 
-def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
+def reduce_groups(
+    function: np.ufunc, values: Array, starts: Array, sizes: Array, **options: Any
+) -> Array:
     """A sum or product over each group; groups do not overlap, and their starts ascend."""
     edges = np.stack([starts, starts + sizes], axis=1).ravel()
-    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
-
-
-def _in_columns(factors: Array, starts: Array, sizes: Array, padding: float) -> Array:
-    """The factors of each group in a column, followed by padding."""
-    row = np.arange(sizes.max())[:, None]
-    columns = factors.take(starts + row, mode="clip")
-    columns[row >= sizes] = padding
-    return columns
+    return np.asarray(function.reduceat(values, edges[edges < len(values)], **options)[::2])
 
 
 def _from_coefficients(
-    factors: Array, starts: Array, sizes: Array, tops: Array, limits: None
+    factors: Array, starts: Array, sizes: Array, tops: Array, scale: Array
 ) -> Array:
-    """The coefficients of the product of 1 + q x over the documents, over those of (1 + x)^m."""
+    """The coefficients of the product of 1 + q x over the documents, over those of (1 + x)^m.
+
+    In groups of descending size, with x in units of the `scale`, so that no number is too large.
+    """
     top = int(tops.max())
-    e = np.zeros((top + 1, len(sizes)))
-    e[0] = 1.0
-    for i, q in enumerate(_in_columns(factors, starts, sizes, 0.0), start=1):
-        n = min(i, top)
-        e[1 : n + 1] += q * e[:n]
+    coefficients, more = np.zeros((top + 1, len(sizes))), np.empty((top, len(sizes)))
+    coefficients[0] = 1.0
+    n_groups = np.searchsorted(-sizes, -np.arange(sizes[0] + 1), side="right").tolist()
+    scaled = factors.take(starts + np.arange(sizes[0])[:, None], mode="clip") * scale
+    for i, q in enumerate(scaled, start=1):
+        n, degree = n_groups[i], min(i, top)
+        added = np.multiply(coefficients[:degree, :n], q[:n], out=more[:degree, :n])
+        coefficients[1 : degree + 1, :n] += added
     n_subsets = np.ones(len(sizes))
-    for j, mean in enumerate(e[1:]):
-        n_subsets *= np.maximum(sizes - j, 1)
-        n_subsets /= j + 1
+    for j, mean in enumerate(coefficients[1:]):
+        n_subsets *= np.maximum(sizes - j, 1) * scale / (j + 1)
         mean /= n_subsets
-    return e[1:]
+    return coefficients[1:]
 
 
 def _most_stops(expected: Array, n_stopping: Array) -> Array:
@@ -465,17 +460,16 @@ def _from_stops(factors: Array, starts: Array, sizes: Array, tops: Array, most: 
     """
     groups = [factors[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
     stopping = [group[group < 1.0] for group in groups]
-    lengths = np.array([len(group) for group in stopping])
-    edges = np.cumsum(lengths) - lengths
-    n_stops = int(most.max())
+    padded, n_stops = np.ones((max(map(len, stopping)), len(sizes))), int(most.max())
+    for column, group in zip(padded.T, stopping, strict=True):
+        column[: len(group)] = group
     probability = np.zeros((n_stops + 1, len(sizes)))
     probability[0] = 1.0
-    if lengths.any():
-        for i, q in enumerate(_in_columns(np.concatenate(stopping), edges, lengths, 1.0), start=1):
-            n = min(i, n_stops)
-            more = (1.0 - q) * probability[:n]
-            probability[: n + 1] *= q
-            probability[1 : n + 1] += more
+    for i, q in enumerate(padded, start=1):
+        n = min(i, n_stops)
+        more = (1.0 - q) * probability[:n]
+        probability[: n + 1] *= q
+        probability[1 : n + 1] += more
     probability[np.arange(n_stops + 1)[:, None] > most] = 0.0  # as if it were alone
     left = sizes - np.arange(1.0, int(tops.max()) + 1)[:, None]
     means, none_of = np.repeat(probability[-1:], len(left), axis=0), np.empty_like(left)
@@ -525,6 +519,3 @@ def _from_power_sums(
         terms[1:] = terms[:-1] * ((j + 1) / (sizes - j))
         terms[0] = mean
     return means
-
-
-WAYS = (_from_coefficients, _from_stops, _from_power_sums)

@@ -162,8 +162,8 @@ def convention_report(
     }
     if as_dict:
         return report
-    rows = [[library, *(_cell(v, digits) for v in of.values())] for library, of in report.items()]
-    table = Table("", ["", *names], rows)
+    rows = [[library, *of.values()] for library, of in report.items()]
+    table = Table("", ["", *names], rows, digits=digits)
     reasons = [
         [name, library, Number(value - (report["default"][name] or 0.0), f"+.{digits}f"), shown]
         for name in names
@@ -253,7 +253,3 @@ def _in_words(option: str, value: Any) -> str:
     if option != "replace_undefined_by":
         return f"{option}={getattr(value, '__name__', value)}"
     return f"undefined queries {'left out' if math.isnan(value) else f'as {value:g}'}"
-
-
-def _cell(value: float | None, digits: int) -> Number | None:
-    return None if value is None else Number(value, f".{digits}f")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import math
 import platform
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias, overload
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from .._typing import Array
 from .._validation import check_flag
 from ..comparison import Comparison, QueryScores, SegmentScores
 from ..comparison.compare import paired_differences
-from ..metrics.segment import ALL_QUERIES, Segment
+from ..metrics.segment import ALL_QUERIES
 from ..plots import (
     CutoffCurveDisplay,
     DifferenceCurveDisplay,
@@ -29,26 +30,19 @@ from ..plots import (
     QueryDeltaDisplay,
     QueryPropertyDisplay,
     QueryScatterDisplay,
-)  # fmt: skip
+)
 from ..plots.queries import LABELS
 
 N_QUERIES = 10
 PACKAGES = (__name__.partition(".")[0], "sklearn", "numpy", "scipy", "matplotlib")
-# the row below that of a metric
-RANDOM_ORDER = Segment("", "random order")
-# replaced by the color of the surrounding text
-TEXT_COLOR = "#010203"
-COLORED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
-CLEAR = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
-FONTS = r"^font\.(family|sans-serif|serif|monospace)$"
-
-
-class Cell(NamedTuple):
-    """Row and column of a metric in the table, the cut-off None being the last; its options."""
-
-    label: str
-    k: int | None
-    options: str = ""
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{css}</style></head>
+<body class='rankscore'><h1>{title}</h1>
+{parts}
+</body></html>
+"""
 
 
 @dataclass(frozen=True)
@@ -104,8 +98,8 @@ class Contents:
     ----------
     systems : dict of str to System
         By name; a single system that was not given by name has the name "".
-    cells : dict of str to Cell
-        The cell of each metric.
+    rows : dict of str to dict of int or None to str
+        The metrics of each row by cut-off, which is None without one.
     comparison : Comparison or None
         All other systems compared with the first.
     inference : dict
@@ -114,21 +108,26 @@ class Contents:
         Number of decimals.
     like : str or None
         The library whose conventions were asked for.
+    conventions : dict of str to str
+        All options of the metrics of each row.
     """
 
     systems: Mapping[str, System]
-    cells: Mapping[str, Cell]
+    rows: Mapping[str, Mapping[int | None, str]]
     comparison: Comparison | None
     inference: Mapping[str, Any]
     digits: int
     like: str | None
+    conventions: Mapping[str, str]
 
     @property
     def main_metrics(self) -> list[str]:
         """One metric of each row: that with the largest cut-off, or without any."""
-        by_cutoff = sorted(self.cells, key=lambda metric: self.cells[metric].k or 0)
-        largest = {self.cells[metric].label: metric for metric in by_cutoff}
-        return [largest[label] for label in dict.fromkeys(c.label for c in self.cells.values())]
+        return [at[max(at, key=lambda k: k or 0)] for at in self.rows.values()]
+
+
+# tables, and names above them
+Sections: TypeAlias = dict[str, list[Table | str]]
 
 
 class TableText(str):
@@ -183,13 +182,13 @@ class RankingReport(TableText):
 
     @classmethod
     def _of(cls, contents: Contents) -> RankingReport:
-        tables = list(_tables(contents))
+        sections = _sections(contents)
         texts = [
-            part.text() if isinstance(part, Table) else clean(part.text)
-            for part in tables
-            if isinstance(part, Table) or part.level > 2
+            part.text() if isinstance(part, Table) else clean(part)
+            for parts in sections.values()
+            for part in parts
         ]
-        html = f"<style>{_css()}</style><div class='rankscore'>{_html(tables)}</div>"
+        html = f"<style>{_css()}</style><div class='rankscore'>{_html(sections)}</div>"
         self = cls("\n\n".join(texts), html)
         systems = contents.systems.items()
         self._contents, self.comparison = contents, contents.comparison
@@ -229,73 +228,58 @@ class RankingReport(TableText):
         str or None
             The HTML if there is no path.
         """
-        of, name = self._contents, clean(title, "html")
-        parts: list[Part] = [*_tables(of)]
-        if check_flag("plots", plots):
-            parts += _figures(of)
-        parts += [Heading("Queries"), *_worst_queries(of), Heading("Conventions"), _options(of)]
-        parts += [Heading("Versions"), _versions()]
-        html = (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{name}</title><style>{_css()}</style></head>"
-            f"<body class='rankscore'><h1>{name}</h1>\n{_html(parts)}\n</body></html>\n"
-        )
+        of = self._contents
+        conventions = f"Conventions of {of.like or 'this package'}"
+        options = Table(conventions, ["metric", "options"], [*of.conventions.items()], n_labels=2)
+        more: Sections = {
+            "Queries": [*_worst_queries(of)], "Conventions": [options], "Versions": [_versions()]
+        }  # fmt: skip
+        figures = _figures(of) if check_flag("plots", plots) else ""
+        parts = "\n".join([_html(_sections(of)), figures, _html(more)])
+        html = PAGE.format(title=clean(title, "html"), css=_css(), parts=parts)
         if path is None:
             return html
         Path(path).write_text(html, encoding="utf-8")
         return None
 
 
-class Heading(NamedTuple):
-    """The title of the parts below it; those of level 2 are in the HTML alone."""
-
-    text: str
-    level: int = 2
-
-
-# a text is HTML
-Part: TypeAlias = Heading | Table | str
-
-
 def _css() -> str:
     return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
-def _html(parts: Iterable[Part]) -> str:
-    """Parts as HTML; a table scrolls within itself where it is too wide."""
+def _html(sections: Sections) -> str:
+    """Tables and the names above them, each of which scrolls within itself where it is too wide."""
     shown = []
-    for part in parts:
-        if isinstance(part, Heading):
-            shown.append(f"<h{part.level}>{clean(part.text, 'html')}</h{part.level}>")
-        elif isinstance(part, Table):
-            shown.append(f"<div class='scroll'>{part.html()}</div>")
-        else:
-            shown.append(part)
+    for title, parts in sections.items():
+        shown.append(f"<h2>{title}</h2>")
+        for part in parts:
+            if isinstance(part, Table):
+                shown.append(f"<div class='scroll'>{part.html()}</div>")
+            else:
+                shown.append(f"<h3>{clean(part, 'html')}</h3>")
     return "\n".join(shown)
 
 
-def _tables(contents: Contents) -> Iterator[Heading | Table]:
+def _sections(contents: Contents) -> Sections:
     """Data, means of each system and differences between them."""
-    yield Heading("Data")
-    yield _facts_table(contents)
-    yield Heading("Metrics")
+    metrics: list[Table | str] = []
     for name, system in contents.systems.items():
-        if name != "":
-            yield Heading(str(name), 3)
-        yield from _system_tables(system, contents)
+        metrics += [str(name)] if name != "" else []
+        metrics += _system_tables(system, contents)
+    sections: Sections = {"Data": [_facts_table(contents)], "Metrics": metrics}
     if contents.comparison is not None:
-        yield Heading("Differences")
-        yield contents.comparison._table().narrowed(digits=contents.digits)
+        differences = contents.comparison._table()
+        sections["Differences"] = [differences.narrowed(digits=contents.digits)]
+    return sections
 
 
 def _facts_table(contents: Contents) -> Table:
-    """One column if all systems have the same facts."""
+    """Properties of the data; one column if they are the same for all systems."""
     columns = [_facts(system.facts) for system in contents.systems.values()]
+    if all(column == columns[0] for column in columns):
+        return Table("", ["", ""], list(columns[0].items()), n_labels=2)
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [[name, *(column.get(name, "") for column in columns)] for name in names]
-    if all(len({*row[1:]}) == 1 for row in rows):
-        return Table("", ["", ""], [row[:2] for row in rows], n_labels=2)
     return Table("", ["", *map(str, contents.systems)], rows, n_labels=1 + len(columns))
 
 
@@ -326,70 +310,31 @@ def _facts(data: Mapping[str, float]) -> dict[str, str]:
     return facts
 
 
-class Entry(NamedTuple):
-    """A number of the table: its cell, and for a segment the queries that it is about."""
-
-    cell: Cell
-    number: Number
-    segment: Segment = ALL_QUERIES
-    queries: int = 0
-    share: float = 1.0
-
-
 def _system_tables(system: System, contents: Contents) -> Iterator[Table]:
-    """Means of a system, with those of random orders, their bounds and those by segment."""
-    spec, cells = f".{contents.digits}f", contents.cells
-    level = f"[{contents.inference['confidence'] * 100:g} % interval]"
-    entries, bounds = [], []
-    for name, of in system.metrics.items():
-        number = Number(of["mean"], spec, (of["low"], of["high"]))
-        entries.append(Entry(cells[name], number))
-        if not math.isnan(of["random_order"]):
-            entries.append(Entry(cells[name], Number(of["random_order"], spec), RANDOM_ORDER))
-        if "lowest" in of:
-            bounds.append(Entry(cells[name], Number((of["lowest"], of["highest"]), spec)))
-    yield _by_cutoff(entries, f"mean {level}")
+    """Means of a system by cut-off, with what they are compared with, and means by segment."""
+    spec, means, bounds = f".{contents.digits}f", [], []
+    for label, at in contents.rows.items():
+        of = {k: system.metrics[name] for k, name in at.items()}
+        shown = {k: Number(m["mean"], spec, (m["low"], m["high"])) for k, m in of.items()}
+        means.append((label, shown))
+        known = {k: m["random_order"] for k, m in of.items() if not math.isnan(m["random_order"])}
+        if known:
+            means.append(("  random order", {k: Number(m, spec) for k, m in known.items()}))
+        ends = {k: (m["lowest"], m["highest"]) for k, m in of.items() if "lowest" in m}
+        if ends:
+            bounds.append((label, {k: Number(pair, spec) for k, pair in ends.items()}))
+    yield _by_cutoff(f"mean [{contents.inference['confidence'] * 100:g} % interval]", means)
     if bounds:
-        yield _by_cutoff(bounds, "[lowest, highest mean of any missing labels]")
+        yield _by_cutoff("[lowest, highest mean of any missing labels]", bounds)
     if system.segments is not None:
-        by_segment = [
-            Entry(cells[s.metric], Number(s.mean, spec, s.interval), s.segment, s.queries, s.share)
-            for s in system.segments
-        ]
-        yield _by_cutoff(by_segment, f"mean by segment {level}", with_segments=True)
+        yield system.segments._table().narrowed(digits=contents.digits)
 
 
-def _by_cutoff(entries: list[Entry], corner: str, *, with_segments: bool = False) -> Table:
-    """One row per metric and segment, one column per cut-off."""
-    cutoffs = sorted({entry.cell.k for entry in entries}, key=lambda k: (k is None, k))
-    labels = list(dict.fromkeys(entry.cell.label for entry in entries))
-    rows: dict[tuple[str, Segment], dict[int | None, Entry]] = {}
-    for entry in entries:
-        rows.setdefault((entry.cell.label, entry.segment), {})[entry.cell.k] = entry
+def _by_cutoff(corner: str, rows: list[tuple[str, dict[int | None, Number]]]) -> Table:
+    """A table with one column per cut-off, the last one without."""
+    cutoffs = sorted({k for _, cells in rows for k in cells}, key=lambda k: (k is None, k))
     header = [corner, *("all" if k is None else f"@{k}" for k in cutoffs)]
-    if with_segments:
-        header[1:1] = ["", "", "queries", "share"]
-    body = [
-        [
-            label if segment != RANDOM_ORDER else f"  {segment.value}",
-            *(_about(segment, list(row.values())) if with_segments else ()),
-            *(row[k].number if k in row else "" for k in cutoffs),
-        ]
-        for (label, segment), row in sorted(rows.items(), key=lambda r: labels.index(r[0][0]))
-    ]
-    return Table("", header, body, n_labels=3 if with_segments else 1)
-
-
-def _about(segment: Segment, entries: list[Entry]) -> list[str]:
-    """Column, value, number and share of the queries, which may depend on the cut-off."""
-    number = _range([entry.queries for entry in entries], ",d")
-    share = _range([entry.share for entry in entries], ".1%")
-    return [segment.column, str(segment.value), number, share]
-
-
-def _range(values: list[Any], spec: str) -> str:
-    """The smallest and the largest value, or one if they look the same."""
-    return "–".join(dict.fromkeys(f"{value:{spec}}" for value in (min(values), max(values))))
+    return Table("", header, [[name, *(of.get(k, "") for k in cutoffs)] for name, of in rows])
 
 
 def _worst_queries(contents: Contents) -> Iterator[Table]:
@@ -397,126 +342,96 @@ def _worst_queries(contents: Contents) -> Iterator[Table]:
     metric, spec = contents.main_metrics[0], f".{contents.digits}f"
     (name, first), *others = contents.systems.items()
     segments = first.scores.segments or {}
+    labels = {"query": first.scores.ids, **segments}
 
     def table(title: str, order: Array, columns: list[tuple[str, Array, str]]) -> Table:
-        rows = np.argsort(order, kind="stable")[: min(N_QUERIES, int((~np.isnan(order)).sum()))]
+        rows = np.argsort(order, kind="stable")[: min(N_QUERIES, np.isfinite(order).sum())]
         body = [
             [
-                str(first.scores.ids[row]), *(str(column[row]) for column in segments.values()),
+                *(str(column[row]) for column in labels.values()),
                 int(first.sizes[row]), int(first.relevant[row]),
                 *(Number(float(column[row]), spec) for _, column, spec in columns),
             ]
             for row in rows
         ]  # fmt: skip
-        header = ["query", *segments, "documents", "relevant", *(str(name) for name, *_ in columns)]
-        return Table(title, header, body, 1 + len(segments), "" if body else "none")
+        header = [*labels, "documents", "relevant", *(str(name) for name, *_ in columns)]
+        return Table(title, header, body, len(labels), "" if body else "none")
 
     values = first.scores[metric]
     if not others:
         yield table(f"Queries with the lowest {metric}", values, [(metric, values, spec)])
     for model, system in others:
-        difference = paired_differences(first.scores, system.scores)[metric]
-        columns = [
-            (name, values, spec), (model, system.scores[metric], spec),
-            ("difference", difference, f"+{spec}"),
-        ]  # fmt: skip
-        title = f"Queries on which {model} loses most, by {metric}"
-        yield table(title, np.where(difference < 0, difference, np.nan), columns)
-
-
-def _options(contents: Contents) -> Table:
-    """All options of each metric."""
-    options = {cell.label: cell.options for cell in contents.cells.values()}
-    title = f"Conventions of {contents.like or 'this package'}"
-    return Table(title, ["metric", "options"], list(options.items()), n_labels=2)
+        change = paired_differences(first.scores, system.scores)[metric]
+        both = [(name, values, spec), (model, system.scores[metric], spec)]
+        losses = np.where(change < 0, change, np.nan)
+        columns = [*both, ("difference", change, f"+{spec}")]
+        yield table(f"Queries on which {model} loses most, by {metric}", losses, columns)
 
 
 def _versions() -> Table:
-    """Versions of Python and of the packages that computed the numbers."""
-    rows = [["python", platform.python_version()]]
-    for package in PACKAGES:
-        try:
-            rows.append([package, str(importlib.import_module(package).__version__)])
-        except ImportError:
-            continue
-    return Table("", ["", ""], rows, n_labels=2)
+    """Versions of Python and of the packages that computed and drew the numbers."""
+    used = {package: sys.modules.get(package) for package in PACKAGES}
+    rows = [[package, str(module.__version__)] for package, module in used.items() if module]
+    return Table("", ["", ""], [["python", platform.python_version()], *rows], n_labels=2)
 
 
-def _figures(contents: Contents) -> list[Part]:
-    """The plots that these measurements allow."""
-    try:
-        import matplotlib as _  # noqa: F401
-    except ImportError:
-        return [Heading("Plots"), "<p>The plots require matplotlib, which was not installed.</p>"]
-    figures = [_figure(f"figure{i}", *of) for i, of in enumerate(_displays(contents))]
-    return [Heading("Plots"), *figures] if figures else []
+def _figures(contents: Contents) -> str:
+    """The plots that these measurements allow, as HTML."""
+    if find_spec("matplotlib") is None:
+        figures = ["<p>The plots require matplotlib, which was not installed.</p>"]
+    else:
+        figures = [_figure(*of) for of in _displays(contents)]
+    return "\n".join(["<h2>Plots</h2>", *figures]) if figures else ""
 
 
-def _figure(name: str, title: str, draw: Callable[..., Any], height: float = 4.5) -> str:
-    """The display as SVG that takes the text color of its surroundings; `name` is unique."""
+def _figure(title: str, draw: Callable[..., Any], height: float = 4.5) -> str:
+    """A plot as an image in vector graphics, without a background."""
     from matplotlib import rcParams, style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+    from matplotlib.figure import Figure
 
     # names in other scripts than the default font has need one that the user has chosen
-    fonts: Any = rcParams.find_all(FONTS)
-    settings: Any = {
-        **dict.fromkeys(COLORED, TEXT_COLOR), **dict.fromkeys(CLEAR, "none"),
-        "svg.fonttype": "path", "savefig.bbox": None, "svg.hashsalt": name,
-        **fonts,
-    }  # fmt: skip
-    with style.context(["default", settings]):
-        canvas, text = Canvas(figsize=(7, height), layout="constrained"), io.StringIO()
-        FigureCanvasAgg(canvas)
-        draw(ax=canvas.subplots())
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    svg = text.getvalue()
-    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
-    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r' (width|height)="[^"]*"', "", svg, count=2).replace(TEXT_COLOR, "currentColor")
-    shown = clean(title, "html")
-    svg = svg.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
-    caption = f"<figcaption>{shown}</figcaption>"
-    return f"<figure>{caption}<div class='scroll'>{svg.strip()}</div></figure>"
+    fonts: Any = rcParams.find_all(r"^font\.(family|sans-serif|serif|monospace)$")
+    with style.context(["default", {**fonts, "svg.hashsalt": title}]):
+        figure, svg = Figure(figsize=(7, height), layout="constrained"), io.BytesIO()
+        draw(ax=figure.subplots())
+        figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
+    source, shown = b64encode(svg.getvalue()).decode(), clean(title, "html")
+    image = f"<img alt='{shown}' src='data:image/svg+xml;base64,{source}'>"
+    return f"<figure><figcaption>{shown}</figcaption>{image}</figure>"
 
 
 def _displays(contents: Contents) -> Iterator[tuple[Any, ...]]:
     """Title, how it is drawn and height of each plot that these measurements allow."""
-    main, label = contents.main_metrics[0], contents.cells[contents.main_metrics[0]].label
+    main, inference = contents.main_metrics[0], contents.inference
+    label, at = next(iter(contents.rows.items()))
     scores = {name or label: system.scores for name, system in contents.systems.items()}
     baseline, *models = scores
-    first, inference = next(iter(contents.systems.values())), contents.inference
-    has_curve = len({c.k for c in contents.cells.values() if c.label == label} - {None}) > 1
-    if contents.comparison is not None:
+    first, comparison = next(iter(contents.systems.values())), contents.comparison
+    if comparison is not None:
         shown = contents.main_metrics if first.segments is None else [main]
-        rows = [d for d in contents.comparison if d.metric in shown]
-        draw: Any = partial(ForestDisplay.from_comparison, contents.comparison, metric=shown)
-        yield ("Differences", draw, 0.3 * len(rows) + 2)
-        for model in models:
-            pair = {baseline: scores[baseline], model: scores[model]}
-            included = paired_differences(*pair.values()).included()
-            if included[:, scores[baseline].column(main)].any():
-                draw = partial(QueryDeltaDisplay.from_query_scores, pair, metric=main, **inference)
-                yield (f"Queries on which {model} wins and loses", draw)
-                draw = partial(QueryScatterDisplay.from_query_scores, pair, metric=main)
-                yield (f"Each query, {baseline} and {model}", draw, 5.5)
-    if has_curve:
+        n_rows = sum(d.metric in shown for d in comparison)
+        draw: Any = partial(ForestDisplay.from_comparison, comparison, metric=shown)
+        yield "Differences", draw, 0.3 * n_rows + 2
+    for model in models:
+        pair = {name: scores[name] for name in (baseline, model)}
+        if comparison is not None and comparison[main, model].queries:
+            draw = partial(QueryDeltaDisplay.from_query_scores, pair, metric=main, **inference)
+            yield f"Queries on which {model} wins and loses", draw
+            draw = partial(QueryScatterDisplay.from_query_scores, pair, metric=main)
+            yield f"Each query, {baseline} and {model}", draw, 5.5
+    if len({*at} - {None}) > 1:
         given = {"metric": label, **inference}
-        yield ("By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given))
+        yield "By cut-off", partial(CutoffCurveDisplay.from_query_scores, scores, **given)
         if models:
             draw = partial(DifferenceCurveDisplay.from_query_scores, scores, **given)
-            yield ("Differences by cut-off", draw)
+            yield "Differences by cut-off", draw
+    given = {"metric": main, **inference}
     if first.segments is not None:
-        draw = partial(
-            ForestDisplay.from_query_scores, scores, metric=main, means=True, **inference
-        )
+        draw = partial(ForestDisplay.from_query_scores, scores, means=True, **given)
         n_rows = len({s.segment for s in first.segments}) * (1 + len(scores))
-        yield ("Means by segment", draw, 0.3 * n_rows + 2)
-    of_query = {"documents": first.sizes, "relevant": first.relevant.astype(int)}
-    for kind, values in of_query.items():
+        yield "Means by segment", draw, 0.3 * n_rows + 2
+    for kind, values in (("documents", first.sizes), ("relevant", first.relevant)):
         if values.min() < values.max():
-            draw = partial(
-                QueryPropertyDisplay.from_query_scores, scores, {LABELS[kind]: values},
-                metric=main, **inference,
-            )  # fmt: skip
-            yield (f"By number of {LABELS[kind]}", draw)
+            of = {LABELS[kind]: values}
+            draw = partial(QueryPropertyDisplay.from_query_scores, scores, of, **given)
+            yield f"By number of {LABELS[kind]}", draw

@@ -18,12 +18,12 @@ from ..comparison.segments import Segments, columns_or_levels, read_segments
 from ..metrics.evaluate import MetricLike, Metrics, by_system
 from ..metrics.label_bounds import default_max_label, metric_bounds
 from ..metrics.metric import Metric
-from ..metrics.names import METRICS, display_name, name_of_function, parse_name
+from ..metrics.names import METRICS, display_name, name_of_function, parse_name, with_cutoff
 from ..metrics.resolve import has_option, list_metrics
-from ..ranking import Block, Queries, Ranking, read_queries
-from ..ranking.label_functions import relevant
-from ..ranking.queries import AS_GIVEN, is_judged
-from .render import Cell, Contents, RankingReport, System
+from ..plots.display import inference_of
+from ..ranking import Block, Queries, read_queries
+from ..ranking.queries import is_judged
+from .render import Contents, RankingReport, System
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
@@ -184,19 +184,29 @@ def ranking_report(
       random order        0.276                 0.457
     """
     digits, as_dict = check_count("digits", digits, 0), check_flag("output_dict", output_dict)
-    resolved, cells = read_cells(metrics, k, threshold=threshold, like=like, **options)
-    needs_ranges, limit = check_flag("bounds", bounds), check_number("threshold", threshold or 0)
-    inference: Any = {
-        "confidence": confidence, "method": method, "n_resamples": n_resamples,
-        "random_state": random_state,
-    }  # fmt: skip
+    cells = dict(_cells(metrics, k))
+    if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
+        options["threshold"] = threshold
+    resolved = resolve_per_query(list(cells), like=like, **options)
+    needs_bounds, limit = check_flag("bounds", bounds), check_number("threshold", threshold or 0)
+    inference = inference_of(confidence, method, n_resamples, random_state)
 
     def compute(scores: Any, groups: Any) -> System:
         queries = read_queries(
             y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
         )
-        data = (y_true, scores, groups)
-        return _measure(queries, resolved, limit, by, inference, n_jobs, data, needs_ranges)
+        # where propensities and segments that are given by name are looked up
+        data = {"y_true": y_true, "y_score": scores, "groups": groups}
+        places = tuple(data.values())
+        measured = measure_per_query(queries, resolved, n_jobs, places)
+        segments = columns_or_levels("by", by, *places)
+        if segments is not None:
+            columns = read_segments(segments, queries.ids, queries.grouping, data)
+            measured = replace(measured, segments=columns)
+        chance = _of_random_order(queries, resolved)
+        of_chance = measure_per_query(queries, chance, n_jobs, places).mean() if chance else {}
+        ranges = _bounds_of_means(queries, resolved) if needs_bounds else {}
+        return _system(queries, measured, limit, inference, of_chance, ranges, n_jobs)
 
     if isinstance(y_score, Mapping):
         systems = by_system(compute, y_true, y_score, groups)
@@ -209,39 +219,73 @@ def ranking_report(
     if as_dict:
         summaries = {name: system.summary(comparison, name) for name, system in systems.items()}
         return summaries.get("", summaries)
-    contents = Contents(systems, cells, comparison, inference, digits, like)
+    rows: dict[str, dict[int | None, str]] = {}
+    conventions = {}
+    for (name, metric), (label, cutoff) in zip(resolved.items(), cells.values(), strict=True):
+        rows.setdefault(label, {})[cutoff] = name
+        conventions[label] = _options_text(metric)
+    contents = Contents(systems, rows, comparison, inference, digits, like, conventions)
     return RankingReport._of(contents)
 
 
-def _measure(
-    queries: Queries,
-    metrics: Mapping[str, Metric],
-    threshold: float,
-    by: Segments | str | Sequence[str] | None,
-    inference: Mapping[str, Any],
-    n_jobs: int | None,
-    data: Sequence[Any],
-    needs_ranges: bool,
-) -> System:
-    """Properties of the data, and means with intervals, of all queries and by segment.
+def _cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, tuple[str, int | None]]]:
+    """Each metric to compute, with the row and the column of the table."""
+    cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
+    if not cutoffs:
+        raise ValueError("k is empty; name at least one cut-off, or None for no cut-off.")
+    for given in list_metrics(metrics):
+        metric = name_of_function(given) or given
+        if not isinstance(metric, str):
+            yield metric, (display_name(metric), None)
+            continue
+        name, options = parse_name(metric)
+        listed = ", ".join(f"{option}={value}" for option, value in options if option != "k")
+        label = f"{name}({listed})" if listed else name
+        if "k" in dict(options) or "k" not in METRICS[name].options:
+            yield metric, (label, dict(options).get("k"))
+            continue
+        for cutoff in cutoffs:
+            yield with_cutoff(label, cutoff) if cutoff else metric, (label, cutoff)
 
-    Propensities and segments that are given by name are looked up in `data`.
+
+def _options_text(metric: Metric) -> str:
+    """``"gain=linear, ties=average, …"`` for a named metric."""
+    if not metric.definition.is_known:
+        return "a function of a block"
+    undefined = metric.replace_undefined_by
+    options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
+    shown = {name: getattr(v, "__name__", v) for name, v in options.items() if name != "k"}
+    return ", ".join(f"{name}={value}" for name, value in shown.items())
+
+
+def _of_random_order(queries: Queries, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """The metrics whose means for random orders of the documents are known.
+
+    Documents that were retrieved are the choice of a system, and in no random order of all.
     """
-    facts, n_relevant = _describe(queries, threshold, n_jobs)
-    scores = measure_per_query(queries, metrics, n_jobs, data)
+    known = {} if math.isinf(queries.lowest_score) else metrics
+    chance = {name: metric.of_random_order() for name, metric in known.items()}
+    return {name: metric for name, metric in chance.items() if metric is not None}
+
+
+def _system(
+    queries: Queries,
+    scores: QueryScores,
+    threshold: float,
+    inference: Mapping[str, Any],
+    chance: Mapping[str, float],
+    bounds: Mapping[str, Mapping[str, float]],
+    n_jobs: int | None,
+) -> System:
+    """Properties of the data, and means with intervals, of all queries and by segment."""
+    n_relevant = _count(queries, queries.y_true > threshold)
+    facts = _describe(queries, n_relevant, n_jobs)
     for summary in [*scores.propensity_summary().values()][:1]:
         facts |= {
             "clicks": summary.n_clicks, "effective_clicks": summary.effective_clicks,
             "documents_clipped": summary.clipped_share,
         }  # fmt: skip
-    segments = columns_or_levels("by", by, *data)
-    if segments is not None:
-        rows: dict[str, Any] = dict(zip(("y_true", "y_score", "groups"), data, strict=True))
-        columns = read_segments(segments, queries.ids, queries.grouping, rows)
-        scores = replace(scores, segments=columns)
     means, ends, counts = scores.mean(), scores.interval(**inference), scores.included().sum(axis=0)
-    chance = _random_order(queries, metrics, n_jobs, data)
-    bounds = _bounds_of_means(queries, metrics) if needs_ranges else {}
     of_metrics = {
         name: {
             "mean": means[name], **ends[name]._asdict(), "queries": count,
@@ -249,21 +293,8 @@ def _measure(
         }
         for name, count in zip(scores.metrics, counts.tolist(), strict=True)
     }  # fmt: skip
-    by_segment = None if segments is None else scores.by(**inference)
+    by_segment = None if scores.segments is None else scores.by(**inference)
     return System(facts, of_metrics, queries.sizes, n_relevant, scores, by_segment)
-
-
-def _random_order(
-    queries: Queries, metrics: Mapping[str, Metric], n_jobs: int | None, data: Sequence[Any]
-) -> dict[str, float]:
-    """The mean of each metric for random orders of the documents, where it is known.
-
-    Documents that were retrieved are the choice of a system, and in no random order of all.
-    """
-    known = {} if math.isinf(queries.lowest_score) else metrics
-    chance = {name: metric.of_random_order() for name, metric in known.items()}
-    of_chance = {name: metric for name, metric in chance.items() if metric is not None}
-    return measure_per_query(queries, of_chance, n_jobs, data).mean() if of_chance else {}
 
 
 def _bounds_of_means(
@@ -284,97 +315,41 @@ def _bounds_of_means(
     return bounds
 
 
-def _describe(
-    queries: Queries, threshold: float, n_jobs: int | None
-) -> tuple[dict[str, float], Array]:
-    """Counts of documents and ties, and the number of relevant documents of each query."""
-    is_relevant = relevant(threshold)
-    formulas = (
-        lambda block: block.retrieved.astype(np.float64),
-        lambda block: block.total(is_relevant),
-        _count_tied,
-        _all_tied,
-    )
-    retrieved, n_relevant, n_tied, all_tied = (
-        np.asarray(values.numerator)
-        for values in Ranking(queries).under_rules(AS_GIVEN).apply(formulas, n_jobs)
-    )
-    sizes = queries.sizes
-    return {
-        "queries": len(sizes),
-        "documents": int(sizes.sum()),
-        "fewest_documents": int(sizes.min()),
-        "median_documents": float(np.median(sizes)),
-        "most_documents": int(sizes.max()),
-        "fewest_retrieved": int(retrieved.min()),
-        "median_retrieved": float(np.median(retrieved)),
-        "most_retrieved": int(retrieved.max()),
+def _describe(queries: Queries, n_relevant: Array, n_jobs: int | None) -> dict[str, float]:
+    """Numbers of documents, and shares of queries and documents with ties or without results."""
+    sizes, has_all = queries.sizes, math.isfinite(queries.lowest_score)
+    retrieved = sizes if has_all else _count(queries, queries.y_score > -math.inf)
+    of_ties = resolve_per_query([_tied_documents, _are_all_tied], unjudged="irrelevant")
+    n_tied, all_tied = measure_per_query(queries, of_ties, n_jobs).values.T
+    facts: dict[str, float] = {"queries": len(sizes), "documents": int(sizes.sum())}
+    for kind, counts in (("documents", sizes), ("retrieved", retrieved)):
+        facts[f"fewest_{kind}"] = int(counts.min())
+        facts[f"median_{kind}"] = float(np.median(counts))
+        facts[f"most_{kind}"] = int(counts.max())
+    return facts | {
         "queries_without_results": float((retrieved == 0).mean()),
         "queries_without_relevant": float((n_relevant == 0).mean()),
         "queries_of_one_document": float((sizes == 1).mean()),
         "queries_all_tied": float(all_tied.mean()),
         "documents_tied": float(n_tied.sum() / sizes.sum()),
         "documents_unjudged": 1 - float(is_judged(queries.y_true).mean()),
-    }, n_relevant
+    }
 
 
-def _count_tied(block: Block) -> Array:
+def _count(queries: Queries, chosen: Array) -> Array:
+    """The number of documents of each query that are chosen by a mask."""
+    return np.bincount(queries.grouping.codes[chosen], minlength=len(queries))
+
+
+def _tied_documents(block: Block) -> Array:
     """Number of retrieved documents that share their score with another one."""
     _, size = block.tie_groups()
     is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
     return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
 
 
-def _all_tied(block: Block) -> Array:
+def _are_all_tied(block: Block) -> Array:
     """Whether all retrieved documents of a query, at least two, have the same score."""
     _, size = block.tie_groups()
     first = size[:, 0] if isinstance(size, np.ndarray) else size
     return np.asarray((first == block.retrieved) & (block.retrieved > 1), dtype=np.float64)
-
-
-def read_cells(
-    metrics: Metrics, k: Cutoffs, *, threshold: float | None, like: Library | None, **options: Any
-) -> tuple[dict[str, Metric], dict[str, Cell]]:
-    """Metrics by name, and the cell of each in the table."""
-    cells = dict(metric_cells(metrics, k))
-    if threshold is not None and any(has_option(metric, "threshold") for metric in cells):
-        options["threshold"] = threshold
-    resolved = resolve_per_query(list(cells), like=like, **options)
-    of_resolved = zip(resolved.items(), cells.values(), strict=True)
-    return resolved, {n: cell._replace(options=_options_text(m)) for (n, m), cell in of_resolved}
-
-
-def _options_text(metric: Metric) -> str:
-    """``"gain=linear, ties=average, …"`` for a named metric."""
-    if metric.definition is None:
-        return "a function of a block"
-    undefined = metric.replace_undefined_by
-    options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
-    shown = {name: getattr(v, "__name__", v) for name, v in options.items() if name != "k"}
-    return ", ".join(f"{name}={value}" for name, value in shown.items())
-
-
-def metric_cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, Cell]]:
-    """Each metric to compute, and its cell in the table."""
-    cutoffs = [check_cutoff(cutoff) for cutoff in (k if isinstance(k, Iterable) else [k])]
-    if not cutoffs:
-        raise ValueError("k is empty; name at least one cut-off, or None for no cut-off.")
-    for metric in list_metrics(metrics):
-        metric = name_of_function(metric) or metric
-        if isinstance(metric, str):
-            yield from _cells_of_name(metric, cutoffs)
-        else:
-            yield metric, Cell(display_name(metric), None)
-
-
-def _cells_of_name(metric: str, cutoffs: list[int | None]) -> Iterator[tuple[str, Cell]]:
-    name, pairs = parse_name(metric)
-    options = dict(pairs)
-    has_own_cutoff, own = "k" in options, options.pop("k", None)
-    listed = ", ".join(f"{option}={value}" for option, value in options.items())
-    label = f"{name}({listed})" if listed else name
-    if has_own_cutoff or "k" not in METRICS[name].options:
-        yield metric, Cell(label, own)
-        return
-    for k in cutoffs:
-        yield metric if k is None else label.replace(name, f"{name}@{k}", 1), Cell(label, k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_outlier_detector
 
-from .._columns import refuse_masked
+from .._columns import NotNumbersError, refuse_masked
 from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
-from .._validation import shown, stacklevel_of_caller
+from .._validation import warn
 from ..query_ids import no_groups_error
 from ..ranking import Queries, read_queries
 from ..ranking.queries import ravel_column
@@ -69,12 +69,18 @@ def predict_scores(
     if is_outlier_detector(estimator):  # it predicts 1 and -1 only
         methods = methods[::-1]
     method = next((m for m in methods if hasattr(estimator, m)), methods[-1])
-    classes = _classes_of(estimator) if classifier else np.zeros(0)
-    if len(classes) == 1 and not per_class:  # of a fold without the others
+    classes: Any = getattr(estimator, "classes_", ()) if classifier else ()
+    if not per_class and len(classes) and isinstance(classes[0], str):
+        raise NotNumbersError(
+            f"the classes of {type(estimator).__name__} are text, such as {str(classes[0])!r}: "
+            "encode the labels as grades 0, 1, 2, ..., where higher is more relevant."
+        )
+    # a single class, of a fold without the others, but not those of a single target
+    if len(classes) == 1 and np.ndim(classes[0]) == 0 and not per_class:
         return np.zeros(num_samples(X))
     scores = np.asarray(call(estimator, method, X))
     if not classifier or method == "predict":
-        return scores if len(classes) == 0 or per_class else _predicted_grades(scores, classes)
+        return scores
     if scores.ndim == 1:
         # the second of two classes may be the lower one in CatBoost's `class_names`
         return -scores if len(classes) == 2 and classes[0] > classes[1] else scores
@@ -82,31 +88,13 @@ def predict_scores(
     return of_several_classes(estimator, X, call, scores)
 
 
-def _classes_of(estimator: Any) -> Array:
-    """The classes of a classifier; none if it has several targets."""
-    classes = getattr(estimator, "classes_", ())
-    return np.asarray(() if isinstance(classes, list) and np.ndim(classes[:1]) > 1 else classes)
-
-
-def _predicted_grades(predicted: Array, classes: Array) -> Array:
-    """Predicted classes as grades; of two that are text, whether it is the higher one."""
-    if predicted.ndim != 1 or not _are_strings(predicted):
-        return predicted
-    try:
-        return predicted.astype(np.float64)
-    except ValueError:
-        is_higher = predicted == max(classes)
-        return is_higher.astype(np.float64) if len(classes) == 2 else _as_grades(predicted)
-
-
 def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
     """The expected grade, or without probabilities the predicted one."""
     if not hasattr(estimator, "predict_proba"):
-        _as_grades(estimator.classes_)
-        return _predicted_grades(np.asarray(call(estimator, "predict", X)), estimator.classes_)
+        return np.asarray(call(estimator, "predict", X))
     if hasattr(estimator, "decision_function"):  # then these are the scores
         scores = np.asarray(call(estimator, "predict_proba", X))
-    return mean_grades(scores, _as_grades(estimator.classes_))
+    return mean_grades(scores, np.asarray(estimator.classes_, dtype=np.float64))
 
 
 def mean_grades(probabilities: Array, grades: Array) -> Array:
@@ -134,8 +122,7 @@ def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array
     if hasattr(estimator, "predict_proba"):
         return np.asarray(call(estimator, "predict_proba", X))
     raise ValueError(
-        "a ranking of the classes needs one score per class; decision_function_shape='ovo' gives "
-        "one per pair of classes. Use decision_function_shape='ovr'."
+        "decision_function_shape='ovo' gives one per pair of classes; to rank them use 'ovr'."
     )
 
 
@@ -149,69 +136,6 @@ def _compares_pairs(estimator: Any) -> bool:
         estimator = estimator.steps[-1][1]
 
 
-def _as_grades(classes: Any) -> Array:
-    try:
-        return np.asarray(classes, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(
-            "a classifier of several classes ranks documents by their expected grade, so its "
-            f"classes must be numbers; got strings ({error}). Encode them as grades 0, 1, 2, ..., "
-            "where higher is more relevant."
-        ) from error
-
-
-def check_row_queries(
-    estimator: Any, X: Any, y_true: ArrayLike, scores: Array, metric_name: str, requested: bool
-) -> None:
-    """Refuse rows without queries; warn if each would rank numbers, perhaps grades of documents.
-
-    Parameters
-    ----------
-    estimator : estimator object
-        Only its ``classes_`` are read.
-    X : array-like or DataFrame of shape (n_documents, n_features)
-        Documents.
-    y_true : array-like of shape (n_documents,) or (n_documents, n_labels)
-        Relevance, or classes.
-    scores : array of shape (n_documents,) or (n_documents, n_classes)
-        What `predict_scores` returned.
-    metric_name : str
-        Name of the metric in messages.
-    requested : bool
-        Whether a ranking of each row was asked for; then only scores of one class are an error.
-    """
-    if requested and scores.ndim == 1:
-        raise ValueError(
-            f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
-            f"{type(estimator).__name__} returns one score per row. Give the query ids instead."
-        )
-    if scores.ndim == 1:
-        raise no_groups_error(f"the metric {metric_name}", X=X)
-    if requested or np.ndim(y_true) != 1:
-        return
-    if scores.shape[1] == 1:
-        raise ValueError(
-            f"the metric {metric_name} received no query ids, so each row would rank one class. "
-            "Give the query ids, such as an index level 'qid' of X; to RidgeClassifierCV, which "
-            "leaves out one row at a time, also cv=QueryKFold(5)."
-        )
-    classes = np.asarray(getattr(estimator, "classes_", ()))
-    if not classes.size or classes.dtype.kind not in "biuf":
-        return
-    of_rows = "make_ranking_scorer(..., groups='rows')"
-    if metric_name[0] in "'\"":
-        name = metric_name[1:-1]
-        options = f"{name[:-1]}, groups=rows)" if name.endswith(")") else f"{name}(groups=rows)"
-        of_rows = f"{options!r} or {of_rows}"
-    warnings.warn(
-        f"the metric {metric_name} received no query ids, so each row ranked its {classes.size} "
-        "classes. If the classes are grades of documents, give the query ids, such as an index "
-        f"level or a column 'qid' of X. If each row is to rank its classes, write {of_rows}.",
-        UserWarning,
-        stacklevel=stacklevel_of_caller(),
-    )
-
-
 def read_predictions(
     estimator: Any,
     y_true: ArrayLike,
@@ -219,6 +143,9 @@ def read_predictions(
     ids: QueryIds | None,
     sample_weight: ArrayLike | None,
     metric_name: str,
+    *,
+    X: Any = None,
+    in_rows: bool = False,
 ) -> Queries:
     """Queries from labels, which may be classes of `estimator`, and its predictions.
 
@@ -235,90 +162,65 @@ def read_predictions(
     sample_weight : array-like of shape (n_documents,) or None
         Weights, constant within each query.
     metric_name : str
-        Name of the metric in the error for missing query ids.
+        Name of the metric in messages.
+    X : array-like or DataFrame, default=None
+        Documents, whose names tell where ids may be.
+    in_rows : bool, default=False
+        Whether a ranking of each row was asked for.
     """
     refuse_masked(y_true, "y_true")
     labels, classes = np.asarray(y_true), getattr(estimator, "classes_", None)
+    if ids is not None:
+        labels = ravel_column(labels)
+    elif scores.ndim == 2 and labels.ndim == 1 and not in_rows:
+        _check_row_queries(scores, () if classes is None else classes, metric_name)
     if scores.ndim == 2 and scores.shape[1] == 1 and (ids is not None or classes is None):
         scores = scores[:, 0]  # as a regressor that was fitted to a column predicts
-    labels = labels if ids is None else ravel_column(labels)
     if ids is None and scores.ndim == 1:
-        raise no_groups_error(f"the metric {metric_name}")
-    if ids is not None and scores.ndim == 2 and classes is None:
-        raise ValueError(
-            f"the predictions have shape {scores.shape}, but a ranking metric takes one score for "
-            "each document. Fit a model of a single target."
-        )
-    if scores.ndim == 2 and labels.ndim == 1:
-        if classes is not None:
-            classes, scores = _with_unseen_classes(labels, classes, scores)
-        return read_queries(labels, scores, labels=classes, sample_weight=sample_weight)
-    if labels.ndim == 1 and _are_strings(labels):
-        if classes is None:
+        if in_rows:
             raise ValueError(
-                f"y_true holds strings, such as {str(labels[0])!r}, and without the classes_ of a "
-                "classifier it is unknown which of them is relevant. Encode them as numbers, such "
-                "as 0 and 1."
+                f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
+                f"{type(estimator).__name__} returns one score per row. Give the query ids instead."
             )
-        labels = _grades_of(labels, classes)
+        raise no_groups_error(f"the metric {metric_name}", X=X)
+    if ids is not None and scores.ndim == 2 and classes is None:
+        raise ValueError(f"a ranking metric takes one score for each document, not {scores.shape}")
+    if scores.ndim == 2 and labels.ndim == 1:
+        if classes is not None:  # one that is absent from the training data is not retrieved
+            unseen = np.setdiff1d(labels, classes)
+            classes = np.append(classes, unseen) if len(unseen) else classes
+            scores = np.hstack([scores, np.full((len(scores), len(unseen)), -np.inf)])
+        return read_queries(labels, scores, labels=classes, sample_weight=sample_weight)
     return read_queries(labels, scores, groups=ids, sample_weight=sample_weight)
 
 
-def _grades_of(labels: Array, classes: Any) -> Array:
-    """Whether text is the higher of two classes, or the grades of several."""
-    if not _are_strings(np.asarray(classes)):
+def _check_row_queries(scores: Array, classes: Any, metric_name: str) -> None:
+    """Refuse rows of one class; warn if each ranks numbers, perhaps grades of documents."""
+    if scores.shape[1] == 1:
         raise ValueError(
-            f"y_true holds strings, such as {str(labels[0])!r}, but the classes of the classifier "
-            f"are numbers, such as {shown(classes[0])}. Pass labels of the type that it was fitted "
-            "to."
+            f"the metric {metric_name} received no query ids, so each row would rank one class. "
+            "Give the query ids, and to RidgeClassifierCV also cv=QueryKFold(5)."
         )
-    known = {*classes, *labels} if len(classes) == 1 else set(classes)
-    if len(known) == 1:
-        raise ValueError(
-            f"all labels are {str(labels[0])!r}, in y_true and in the training data, so that it is "
-            "unknown whether it means relevant. Encode labels as numbers, such as 0 and 1."
+    classes = np.asarray(classes)
+    if classes.size and classes.dtype.kind in "biuf":
+        warn(
+            f"the metric {metric_name} received no query ids, so each row ranked its "
+            f"{classes.size} classes. If the classes are grades of documents, give the query ids, "
+            "such as an index level or a column 'qid' of X. If each row is to rank its classes, "
+            "write 'ndcg(groups=rows)' or make_ranking_scorer(..., groups='rows')."
         )
-    if len(known) > 2:
-        return _as_grades(labels)
-    other, relevant = sorted(known)
-    if not _are_in_order(other, relevant):
-        warnings.warn(
-            f"the labels are text, {str(other)!r} and {str(relevant)!r}, and {str(relevant)!r}, "
-            "the last in alphabetical order, is taken as relevant. Encode them as numbers, as by "
-            f"(y == {str(relevant)!r}).astype(int).",
-            UserWarning,
-            stacklevel=stacklevel_of_caller(),
-        )
-    return np.asarray(labels == relevant)
-
-
-def _are_in_order(low: str, high: str) -> bool:
-    """Whether two texts are numbers of that order."""
-    try:
-        return float(low) < float(high)
-    except ValueError:
-        return False
-
-
-def _are_strings(labels: Array) -> bool:
-    return labels.dtype.kind in "US" or (labels.dtype == object and isinstance(labels[0], str))
-
-
-def _with_unseen_classes(labels: Array, classes: Any, scores: Array) -> tuple[Any, Array]:
-    """Classes and scores; a class absent from the training data is not retrieved."""
-    unseen = np.setdiff1d(labels, classes)
-    if not len(unseen):
-        return classes, scores
-    not_retrieved = np.full((len(scores), len(unseen)), -np.inf)
-    return np.append(classes, unseen), np.hstack([scores, not_retrieved])
 
 
 def is_pipeline(estimator: Any) -> bool:
-    """Whether an estimator has named steps; other models have a parameter `steps` too."""
-    steps = getattr(estimator, "steps", None)
-    if not isinstance(steps, list | tuple) or not steps:
-        return False
-    return all(
-        isinstance(step, list | tuple) and len(step) == 2 and isinstance(step[0], str)
-        for step in steps
-    )
+    """Whether an estimator is a Pipeline, whose module is loaded then."""
+    module: Any = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(estimator, module.Pipeline)
+
+
+def last_step(estimator: Any) -> tuple[Any, str]:
+    """The estimator at the end of nested pipelines, and the prefix of its `fit` parameters."""
+    prefix = ""
+    while is_pipeline(estimator):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return estimator, prefix

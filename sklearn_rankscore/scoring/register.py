@@ -11,13 +11,12 @@
 from __future__ import annotations
 
 import copy
-import functools
 import inspect
 import sys
 import threading
-import warnings
 from collections import UserDict
 from collections.abc import Callable
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from .._columns import column_names
+from .._columns import as_column, column_names
 from .._sklearn_compat import (
     FunctionScorer,
     MultimetricScorer,
@@ -40,11 +39,11 @@ from .._sklearn_compat import (
     num_samples,
     patched_places,
 )
-from .._validation import stacklevel_of_caller
-from ..metrics.names import METRICS, display_name, name_of_function, names_metric
+from .._validation import warn
+from ..metrics.names import display_name, name_of_function, names_metric
 from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
-from ..query_ids.lookup import QID, FoldRows, check_same_order, fix_by_name, ids_in_index, index_ids
-from .predictions import is_pipeline
+from ..query_ids.lookup import QID, FoldRows, check_same_order, ids_in_index, index_ids
+from .predictions import is_pipeline, last_step
 from .scorer import WITHOUT_IDS, RankingScorer, check_columns, check_no_feature
 
 _lock = threading.RLock()
@@ -85,11 +84,10 @@ def patch_sklearn() -> None:
                 raise TypeError("check_scoring('ndcg@10') returned another scorer")
         except Exception as error:
             unpatch_sklearn()
-            warnings.warn(
+            warn(
                 "this version of scikit-learn does not accept metric names as scoring "
                 f"({error!r}). Use scoring=make_ranking_scorer('ndcg@10') instead.",
                 RuntimeWarning,
-                stacklevel=2,
             )
 
 
@@ -104,8 +102,8 @@ def _assign(owner: Any, name: str, value: Any) -> None:
     inherited = name not in vars(owner)
     before = getattr(owner, name)
     setattr(owner, name, value)
-    restore = functools.partial(setattr, owner, name, before)
-    _undo.append(functools.partial(delattr, owner, name) if inherited else restore)
+    restore = partial(setattr, owner, name, before)
+    _undo.append(partial(delattr, owner, name) if inherited else restore)
 
 
 class _ScorerTable(UserDict[str, Any]):
@@ -127,7 +125,7 @@ class _ScorerTable(UserDict[str, Any]):
 
 
 def _accepting_names(check: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    @functools.wraps(check)
+    @wraps(check)
     def is_satisfied_by(self: Any, value: Any) -> bool:
         # only options that are names of scorers include both of these
         return bool(check(self, value)) or (
@@ -138,7 +136,7 @@ def _accepting_names(check: Callable[[Any, Any], bool]) -> Callable[[Any, Any], 
 
 
 def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.lru_cache(len(TASKS))  # not for every task, which may be a fit of half a millisecond
+    @lru_cache(len(TASKS))  # not for every task, which may be a fit of half a millisecond
     def hooked(function: Any) -> Any:
         make, names = delayed(function), list(inspect.signature(function).parameters)
 
@@ -159,7 +157,7 @@ def _with_query_ids(delayed: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
         return make_task
 
-    @functools.wraps(delayed)
+    @wraps(delayed)
     def delayed_with_query_ids(function: Any) -> Any:
         is_task = getattr(function, "__name__", None) in TASKS
         return hooked(function) if is_task else delayed(function)
@@ -183,8 +181,9 @@ def _concerns_queries(task: dict[str, Any]) -> bool:
 def _is_ours(scorer: Any) -> bool:
     if isinstance(scorer, RankingScorer | PassthroughScorer):
         return ranks_queries(scorer)
-    is_function = name_of_function(getattr(scorer, "func", scorer)) is not None
-    return is_function or is_of_metric_function(scorer) or calls_metric_function(scorer)
+    if isinstance(scorer, FunctionScorer):
+        return is_of_metric_function(scorer) or calls_metric_function(scorer)
+    return name_of_function(getattr(scorer, "func", scorer)) is not None
 
 
 def calls_metric_function(scorer: Any) -> bool:
@@ -247,14 +246,11 @@ def find_groups_param(estimator: Any) -> tuple[str, Any]:
 
 def _last_model(estimator: Any) -> tuple[str, Any]:
     """What the names of its fit parameters start with, and the model that ranks."""
-    prefix = ""
-    while is_pipeline(estimator) or _has_target(estimator):
-        if is_pipeline(estimator):
-            name, estimator = estimator.steps[-1]
-            prefix += f"{name}__"
-        else:
-            estimator = estimator.regressor
-    return prefix, estimator
+    model, prefix = last_step(estimator)
+    while _has_target(model):
+        model, inner = last_step(model.regressor)
+        prefix += inner
+    return prefix, model
 
 
 def _has_target(estimator: Any) -> bool:
@@ -267,9 +263,8 @@ def ignores_groups(search: Any) -> bool:
     if not isinstance(search, Search) or _reads_groups(search.cv):
         return False
     if ranks_queries(scorer_of_search(search)) or _rankers_in(search.estimator):
-        raise no_groups_error(
-            f"the folds of the inner {type(search).__name__}", fix="give it cv=QueryKFold(3)."
-        )
+        inner = f"the folds of the inner {type(search).__name__}"
+        raise no_groups_error(inner, fix="give it cv=QueryKFold(3).")
     return True
 
 
@@ -352,7 +347,7 @@ class _Task:
         if not self.is_routed:
             self._pass_to_fit()
         self._pass_to_scorers()
-        self._warn_of_partial_queries()
+        self._check_queries()
         return self.arguments
 
     def _params(self, name: str) -> dict[str, Any]:
@@ -390,10 +385,9 @@ class _Task:
     def _check_scorer(self, scorer: Any) -> None:
         """Refuse what would score every fold wrongly, or as nan."""
         if (name := name_of_function(getattr(scorer, "func", scorer))) is not None:
-            example = f"{name}@10" if "k" in METRICS[name].options else name
             raise TypeError(
                 f"scoring={display_name(scorer)} is a function of labels and scores, not a scorer: "
-                f"use scoring={example!r}, or make_ranking_scorer({name!r}, ...) with its options."
+                f"use a name, such as scoring='ndcg@10', or make_ranking_scorer({name!r}, ...)."
             )
         if calls_metric_function(scorer) and index_ids(y=self.y) is None:
             fix = "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids."
@@ -419,11 +413,8 @@ class _Task:
         ids = self._ids_for_fit() if self.param else None
         ids = None if ids is None or ignores_groups(self.model) else ids
         if self.param != self.base_param and (ids if self.param else self.given) is not None:
-            raise no_groups_error(
-                f"{type(self.model).__name__}.fit",
-                fix="wrap every candidate of the search, and the model that they replace, in "
-                "QueryRanker.",
-            )
+            every = "wrap every candidate of the search, and the model that they replace, in "
+            raise self._error(f"{type(self.model).__name__}.fit", f"{every}QueryRanker.")
         if ids is None:
             self._check_fit()
         else:
@@ -452,7 +443,7 @@ class _Task:
         ranks = name.endswith("Ranker") or bool(self.rankings)
         if ranks and own and not self.param and not (in_column or is_given):
             wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
-            raise no_groups_error(f"{name}.fit", fix=wrapped)
+            raise self._error(f"{name}.fit", wrapped)
         for ranker in _rankers_in(self.estimator):
             if self._ids_in_data(ranker) is None:
                 raise self._error(f"{type(ranker.estimator).__name__}.fit")
@@ -463,11 +454,9 @@ class _Task:
         is_given = self.caller == OPTUNA and self.given is not None and "qid" not in names
         needs_ids = is_given and _rankers_in(self.estimator)
         if needs_ids and self._ids_in_data(self.model) is None:
-            raise no_groups_error(
-                "the final fit of OptunaSearchCV",
-                fix="have them in the index of X, as by X.set_index('qid'), or call "
-                f"fit(X, y, groups=ids, {self.param.removesuffix('groups')}qid=ids).",
-            )
+            call = f"fit(X, y, groups=ids, {self.param.removesuffix('groups')}qid=ids)"
+            fix = f"have them in the index of X, as by X.set_index('qid'), or call {call}."
+            raise self._error("the final fit of OptunaSearchCV", fix)
 
     def _pass_to_scorers(self) -> None:
         """Give the ids to ranking metrics that would not find them in the rows of X themselves."""
@@ -489,54 +478,44 @@ class _Task:
         if ids is not None and not self.is_routed:
             self.arguments.setdefault("score_params", {})
             self._set("score_params", {"groups": _selectable(ids, self.X)})
-            self.arguments["scorer"] = with_groups(self.arguments["scorer"])
+            scorer = self.arguments["scorer"]
+            several = isinstance(scorer, MultimetricScorer)
+            bound = ScorersWithIds(scorer) if several else partial(_score_with_ids, scorer)
+            self.arguments["scorer"] = bound
         elif _needs_ids(self.y, self.estimator):
-            if self.is_routed:
-                fix = (
-                    "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
-                    "scorers request them, as they do unless set_score_request declines."
-                )
-                raise no_groups_error(name_in_messages(missing[0]), fix=fix)
-            raise self._error(name_in_messages(missing[0]))
+            routed = (
+                "pass params={'groups': ids}, or fit(X, y, groups=ids) to a search, and let "
+                "scorers request them, as they do unless set_score_request declines."
+            )
+            raise self._error(name_in_messages(missing[0]), routed if self.is_routed else None)
 
-    def _warn_of_partial_queries(self) -> None:
-        test = self.arguments.get("test")
-        ranks = self.rankings or self.arguments.get("scorer") is None
-        if test is None or getattr(test, "is_whole", False) or not ranks:
+    def _error(self, caller: str, fix: str | None = None) -> NoGroupsError:
+        return no_groups_error(caller, X=self.X if self.given is None else None, fix=fix)
+
+    def _check_queries(self) -> None:
+        """Refuse text as relevance, and warn of a test fold that divides queries."""
+        if not self.rankings and self.arguments.get("scorer") is not None:
             return
         source = getattr(self.rankings[0], "groups", None) if self.rankings else None
         ids = find_query_ids(self.X, self.y, groups=self.given, id_source=source)
         ids = self._ids_in_data(self.model) if ids is None else ids
         if ids is None:
             return
+        if any(getattr(scorer, "target", None) is None for scorer in self.rankings):
+            as_column(self.y, "y")
+        test = self.arguments.get("test")
+        if test is None or getattr(test, "is_whole", False):
+            return
         codes = group_rows(ids, num_samples(self.X)).codes
         tested = np.bincount(codes[test], minlength=int(codes.max()) + 1)
         if ((tested > 0) & (tested < np.bincount(codes))).any():
-            warnings.warn(
-                "a test fold holds only some documents of its queries, which biases their metrics "
-                "upwards, or downwards if few documents are relevant. Use QueryKFold or another "
-                "splitter that keeps queries whole; for successive halving use QueryRanker, "
-                "resource='max_queries' and max_resources=, the number of training queries of a "
-                "fold.",
+            warn(
+                "a test fold holds only some documents of its queries, which biases their metrics. "
+                "Use QueryKFold or another splitter that keeps queries whole; for successive "
+                "halving use QueryRanker, resource='max_queries' and max_resources=, the number of "
+                "training queries of a fold.",
                 PartialQueryWarning,
-                stacklevel=stacklevel_of_caller(),
             )
-
-    def _error(self, caller: str) -> NoGroupsError:
-        """The error for a call that passes on no ids, or not to this place."""
-        fix = None
-        if self.given is None and fix_by_name(self.X) is None:
-            fix = (
-                "pass groups=ids where this call takes them, or make the column that holds them an "
-                "index level 'qid' of X: X.set_index('qid')."
-            )
-            if not column_names(self.X):
-                series = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
-                fix = (
-                    "pass groups=ids and cv=QueryKFold(5) to this call; where it takes no groups, "
-                    f"pass cv=QueryKFold(5) and {series} as y."
-                )
-        return no_groups_error(caller, X=None if self.given is not None else self.X, fix=fix)
 
 
 def _selectable(ids: Any, X: Any) -> Any:
@@ -576,12 +555,6 @@ def _score_with_ids(scorer: Any, *args: Any, groups: Any, **params: Any) -> Any:
     return bind(scorer, groups)(*args, **params)
 
 
-def with_groups(scorer: Any) -> Any:
-    """`scorer`, one or several, as a scorer that takes `groups`."""
-    several = isinstance(scorer, MultimetricScorer)
-    return ScorersWithIds(scorer) if several else functools.partial(_score_with_ids, scorer)
-
-
 def bind(scorer: Any, ids: Any) -> Any:
     """A scorer that uses `ids` where it finds none itself; others are returned unchanged."""
     if not ranks_queries(scorer):
@@ -591,7 +564,7 @@ def bind(scorer: Any, ids: Any) -> Any:
     if isinstance(scorer, PassthroughScorer):
         inner = _default_scorer(scorer)
         # the score of a ranker, which pipelines and searches would give no ids
-        return bind(inner, ids) if inner else functools.partial(RankingScorer("ndcg"), qid=ids)
+        return bind(inner, ids) if inner else partial(RankingScorer("ndcg"), qid=ids)
     bound = copy.copy(scorer)
     # a permutation test shuffles the labels together with their index
     aligned = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
@@ -620,10 +593,10 @@ def _default_scorer(scorer: Any) -> Any:
 
 def is_of_metric_function(scorer: Any) -> bool:
     """Whether `sklearn.metrics.make_scorer` made it of a metric function of this package."""
-    if not isinstance(scorer, FunctionScorer) or isinstance(scorer, RankingScorer):
+    if not isinstance(scorer, FunctionScorer):
         return False
     function = scorer._score_func
-    while isinstance(function, functools.partial):
+    while isinstance(function, partial):
         if "groups" in function.keywords:
             return False
         function = function.func

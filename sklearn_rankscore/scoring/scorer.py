@@ -14,13 +14,7 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from .._columns import as_column, as_numbers, column_names
-from .._sklearn_compat import (
-    ScorerBase,
-    Search,
-    metadata_request,
-    num_samples,
-    prediction_cache,
-)
+from .._sklearn_compat import ScorerBase, Search, metadata_request, num_samples, prediction_cache
 from .._typing import IdSource, MatrixLike, QueryIds
 from .._validation import is_integer
 from ..metrics.evaluate import MetricLike
@@ -33,14 +27,7 @@ from ..query_ids import find_query_ids
 from ..query_ids.lookup import check_place, check_same_order
 from ..ranking import Queries, Ranking
 from ..ranking.queries import SINGLE_QUERY
-from .predictions import (
-    EACH_ROW,
-    CallMethod,
-    call_method,
-    check_row_queries,
-    predict_scores,
-    read_predictions,
-)  # fmt: skip
+from .predictions import EACH_ROW, CallMethod, call_method, predict_scores, read_predictions
 
 # the name of a column or index level of X, an index level of y, or the position of a column of X
 ColumnSource: TypeAlias = str | int | None
@@ -151,10 +138,7 @@ class RankingScorer(ScorerBase):
             options["propensity"] = self.propensity
         self.resolved = resolve(metric, **options)
         if self.resolved.average is None:
-            raise ValueError(
-                "a scorer returns one number, but average=None gives one per query. Use "
-                "average='macro', or query_scores for the values of all queries."
-            )
+            raise ValueError("a scorer returns one number; average=None gives one per query.")
 
     def with_ids(self, ids: QueryIds) -> RankingScorer:
         """A copy that uses `ids` where it finds none itself, for the rows of one call."""
@@ -192,10 +176,7 @@ class RankingScorer(ScorerBase):
             For a parameter that is none of these.
         """
         if not get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
-                "This method is only available when metadata routing is enabled. You can enable "
-                "it using sklearn.set_config(enable_metadata_routing=True)."
-            )
+            raise RuntimeError("This method is only available when metadata routing is enabled.")
         _check_requests(requests)
         request = self.get_metadata_routing()
         for param, alias in requests.items():
@@ -266,10 +247,8 @@ class RankingScorer(ScorerBase):
             ids = self._find_ids(X, y_true, given)
             labels = find_target(self, given.get("target"), X, y_true)
             scores = predict_scores(estimator, X, method_caller, per_class=ids is None)
-            if ids is None:
-                check_row_queries(estimator, X, labels, scores, name, self.groups == EACH_ROW)
-            weight = given.get("sample_weight")
-            return read_predictions(estimator, labels, scores, ids, weight, name)
+            data = estimator, labels, scores, ids, given.get("sample_weight"), name
+            return read_predictions(*data, X=X, in_rows=self.groups == EACH_ROW)
 
         cache = prediction_cache(method_caller)
         if cache is None:
@@ -365,10 +344,7 @@ def check_source(option: str, source: Any, hint: str = "") -> Any:
         return source
     if is_integer(source):
         return int(source)
-    hint = hint or (
-        "Values of given rows are passed to the scorer, or by metadata routing: "
-        f"make_ranking_scorer(...).set_score_request({option}=True)."
-    )
+    hint = hint or f"Values are passed by set_score_request({option}=True) and metadata routing."
     raise TypeError(
         f"{option} must be the name of a column or index level of X, or the position of a column; "
         f"got {type(source).__name__}. {hint}"
@@ -406,9 +382,8 @@ def check_no_feature(scorer: Any, estimator: Any, X: Any) -> None:
             name = names[position] if names else source
             raise ValueError(
                 f"the column {name!r} of X, which is the {option} of the metric {scorer.name!r}, "
-                f"is a feature of {type(estimator).__name__} as well. Make it an index level, "
-                f"X.set_index({name!r}, append=True), or leave it out by "
-                f"QueryRanker(..., drop_columns=[{name!r}])."
+                f"is a feature of {type(estimator).__name__} as well: make it an index level, or "
+                f"leave it out by QueryRanker(..., drop_columns=[{name!r}])."
             )
 
 
@@ -441,6 +416,3 @@ def listed(columns: Any) -> list[Any]:
     if columns is None:
         return []
     return [columns] if isinstance(columns, str | Integral) else list(columns)
-
-
-__all__ = ["RankingScorer", "make_ranking_scorer"]

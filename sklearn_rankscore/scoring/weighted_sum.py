@@ -84,22 +84,16 @@ class WeightedScorer(RankingScorer):
         self, weights: Mapping[MetricLike | RankingScorer, float], groups: IdSource = None
     ) -> None:
         if not isinstance(weights, Mapping):
-            raise TypeError(
-                "weights must be a dict that maps each metric to its weight, such as "
-                f"{{'recall@20': 0.7, 'mrr': 0.3}}; got {type(weights).__name__}."
-            )
+            kind = type(weights).__name__
+            raise TypeError(f"weights must be a dict that maps metrics to weights; got {kind}.")
         if not weights:
             raise ValueError("weights is empty; name at least one metric, such as 'ndcg@10'.")
         self.parts: dict[str, RankingScorer] = {}
         self.weights: dict[str, float] = {}
         for metric, weight in weights.items():
             part = _part(metric, read_place(groups))
-            if part.name == WHOLE:
-                raise ValueError(
-                    f"{WHOLE!r} is the name of the sum itself; give the function another name."
-                )
-            if part.name in self.parts:
-                raise ValueError(f"weights names {part.name!r} twice.")
+            if part.name in (WHOLE, *self.parts):
+                raise ValueError(f"weights names {part.name!r} twice, or as the sum itself.")
             self.parts[part.name] = part
             self.weights[part.name] = check_number(f"the weight of {part.name!r}", weight)
             if weight <= 0:
@@ -108,8 +102,7 @@ class WeightedScorer(RankingScorer):
         places = list(dict.fromkeys(given + [part.groups for part in self.parts.values()]))
         if len(places) > 1:
             raise ValueError(
-                f"the parts of a weighted sum must read query ids from one place; got {places}. "
-                "Give groups= to the sum, and none to its parts."
+                f"parts must read query ids from one place; got {places}. Give groups= to the sum."
             )
         (self.groups,) = places
         self.metric = " + ".join(f"{weight:g} * {name}" for name, weight in self.weights.items())
@@ -163,10 +156,8 @@ class WeightedScorer(RankingScorer):
 
     def _sum(self, given: dict[str, Any], value: Callable[[RankingScorer], float]) -> float:
         if given.get("target") is not None:
-            raise ValueError(
-                "a weighted sum takes no target for all of its parts; name one in each part, as in "
-                "'recall@20(target=orders)'."
-            )
+            name = "name one in each part, as in 'recall@20(target=orders)'."
+            raise ValueError(f"a weighted sum takes no target for all of its parts; {name}")
         return float(sum(self.weights[name] * value(part) for name, part in self.parts.items()))
 
 

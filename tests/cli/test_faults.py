@@ -15,13 +15,13 @@ QRELS, RUN = "qid,docno,label\n1,a,1\n2,b,0\n", "qid,docno,score\n1,a,0.5\n2,b,0
 LATIN = "qid,docné,label\n".encode("latin-1")
 NOT_A_NUMBER = r"BAD, line 4, column label: must be a number; got {!r}"
 NO_ID = r"BAD, line 4, column {}: an id is missing"
-NO_NAMES = r"BAD: no column for the query, .*first line names the columns, by commas"
+NO_NAMES = r"BAD: no column for the query, .*in the first line of a file, by commas"
 
 BAD_QRELS = [
     ("", r"BAD: the file has no rows"),
     ("\n\n", r"BAD: the file has no rows"),
     ("qid,docno,label\n", r"BAD: the file has no rows"),
-    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, such as .* add a column of ones"),
+    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, .* if all are relevant, add ones"),
     ("qid,label\n1,1\n", r"BAD: no column for the document"),
     ("docno,label\na,1\n", r"BAD: no column for the query"),
     ("uid,mid,stars\n2,7,0\n", r"BAD: no column for the query, .*; it has uid, mid, stars"),
@@ -37,9 +37,9 @@ BAD_QRELS = [
     (QRELS + "\n\n3,c\n", r"BAD, line 6: 2 fields, but the first line,.* has 3"),
     *((QRELS + f"3,c,{x}\n", NOT_A_NUMBER.format(x)) for x in ("yes", "1_0", "0x1", "--")),
     (QRELS + '3,c,"1,5"\n', NOT_A_NUMBER.format("1,5")),
-    (QRELS + "3,c,\n", NOT_A_NUMBER.format(None)),
+    (QRELS + "3,c,\n", NOT_A_NUMBER.format('')),
     (QRELS + "3,c,nan\n", "line 4, column label: must be a number; got nan"),
-    *((QRELS + f"3,c,{x}\n", "line 4: relevance must be an integer .* or a number from 0 on; got")
+    *((QRELS + f"3,c,{x}\n", "line 4: relevance must be an integer .*, a number from 0 on; got")
       for x in ("inf", "-inf", "1e999", "-1.5")),
     (QRELS + "3,c,9007199254740993\n", r"column label: must not be the integer 90071992"),
     (QRELS + ",c,1\n", NO_ID.format("qid", "")),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -37,17 +37,17 @@ def frame(n_queries=40, seed=0):
     return X, y
 
 
-class Recorder(RegressorMixin, BaseEstimator):
-    """The sum of the features, and the sizes of the batches that it predicted."""
+def importances_of(*args, **options):
+    return query_permutation_importance(*args, **{"random_state": 0, **options})
 
-    def __init__(self):
-        self.batches = []
+
+class Sum(RegressorMixin, BaseEstimator):
+    """The sum of the features, the first of them twice."""
 
     def fit(self, X, y):
         return self
 
     def predict(self, X):
-        self.batches.append(len(X))
         return np.asarray(X)[:, 0] * 2.0 + np.asarray(X)[:, 1:].sum(axis=1)
 
 
@@ -62,7 +62,7 @@ def test_all_rows_as_in_scikit_learn(kind):
         X = X.drop(columns="qid").to_numpy()
     model = RandomForestRegressor(5, random_state=0).fit(X, y)
     seed = np.random.RandomState(5) if kind == "random_state" else 7
-    ours = query_permutation_importance(
+    ours = importances_of(
         model, X, y, METRICS, groups=ids if kind == "numpy" else None, within="all", n_repeats=4,
         random_state=seed,
     )  # fmt: skip
@@ -89,7 +89,7 @@ def test_the_loss_of_each_query(within):
     X, y = frame()
     model = QueryRanker(Ridge()).fit(X, y)
     weights = X["qid"] % 3 + 1.0
-    ours = query_permutation_importance(
+    ours = importances_of(
         model, X, y, METRICS, within=within, n_repeats=3, random_state=1, sample_weight=weights
     )
     options = {"groups": X["qid"], "sample_weight": weights}
@@ -130,34 +130,27 @@ def test_permutations_within_queries():
 def test_a_feature_that_is_constant_within_queries_is_exactly_zero():
     X, y = frame()
     model = QueryRanker(RandomForestRegressor(5, random_state=0)).fit(X, y)
-    within, over_all = (
-        query_permutation_importance(model, X, y, "ndcg@10", within=w, random_state=0)
-        for w in ("query", "all")
-    )
+    within, over_all = (importances_of(model, X, y, "ndcg@10", within=w) for w in ("query", "all"))
     assert not within.deltas["of_query"].values.any()
     assert within["of_query", "ndcg@10"].interval == (0, 0)
     assert over_all.deltas["of_query"].values.any()
     assert within["x0", "ndcg@10"].importance > within["of_query", "ndcg@10"].importance == 0
 
 
-class RanksOfRows(Recorder):
+class RanksOfRows(Sum):
     """Predicts a row differently if there are others: ranks over all rows of a call."""
 
     def predict(self, X):
-        scores = super().predict(X)
-        return np.round(scores.argsort().argsort() / 50)
+        return np.round(super().predict(X).argsort().argsort() / 50)
 
 
 def test_a_model_that_compares_rows_sees_one_copy_at_a_time():
     X, y = frame()
     values, model = X.drop(columns="qid").to_numpy(), RanksOfRows()
-    ours = query_permutation_importance(
-        model, values, y, "ndcg", groups=X["qid"], within="all", n_repeats=2, random_state=3
-    )
-    expected = permutation_importance(
-        RanksOfRows(), values, y, scoring=make_ranking_scorer("ndcg").with_ids(X["qid"]),
-        n_repeats=2, random_state=3,
-    )  # fmt: skip
+    given = {"n_repeats": 2, "random_state": 3}
+    ours = importances_of(model, values, y, "ndcg", groups=X["qid"], within="all", **given)
+    scorer = make_ranking_scorer("ndcg").with_ids(X["qid"])
+    expected = permutation_importance(model, values, y, scoring=scorer, **given)
     for j, repeats in enumerate(expected.importances):
         np.testing.assert_allclose(ours[f"x{j}", "ndcg"].repeats, repeats, atol=1e-12)
 
@@ -166,22 +159,16 @@ def test_a_model_that_compares_rows_sees_one_copy_at_a_time():
 def test_frames_of_other_libraries(library):
     module = import_module(library)
     X, y = frame()
-    model = QueryRanker(Ridge()).fit(X, y)
-    expected = query_permutation_importance(model, X, y, METRICS, random_state=0)
     data = {name: X[name].to_numpy() for name in X.columns}
     other = module.table(data) if library == "pyarrow" else module.DataFrame(data)
     linear = make_pipeline(StandardScaler(), Ridge())
-    for estimator in (QueryRanker(Ridge()), QueryRanker(linear)):
-        estimator.fit(other, y)
-        ours = query_permutation_importance(estimator, other, y, METRICS, random_state=0)
-        for feature, delta in expected.deltas.items():
-            np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=0.2)
+    for model in (QueryRanker(Ridge()), QueryRanker(linear)):
+        ours, expected = (
+            importances_of(clone(model).fit(of, y), of, y, METRICS) for of in (other, X)
+        )
         assert list(ours.deltas) == list(expected.deltas)
-    same = query_permutation_importance(
-        QueryRanker(Ridge()).fit(other, y), other, y, METRICS, random_state=0
-    )
-    for feature, delta in expected.deltas.items():
-        np.testing.assert_allclose(same.deltas[feature].values, delta.values, atol=1e-9)
+        for feature, delta in expected.deltas.items():
+            np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=1e-9)
 
 
 def test_categories_missing_values_and_column_order():
@@ -191,59 +178,47 @@ def test_categories_missing_values_and_column_order():
     X["count"] = pd.array(np.where(X["x1"] > 1, None, 1), dtype="Int64")
     before = X.copy()
 
-    class Reader(Recorder):
+    class Reader(Sum):
         def predict(self, X):
             assert X.dtypes.equals(before.drop(columns="qid").dtypes)
             return X["x0"] + (X["kind"] == "b") + X["count"].isna()
 
     model = QueryRanker(Reader()).fit(X, y)
-    ours = query_permutation_importance(model, X, y, "ndcg", random_state=0)
+    ours = importances_of(model, X, y, "ndcg")
     pd.testing.assert_frame_equal(X, before)
     assert ours["kind", "ndcg"].importance > 0
     assert ours["x2", "ndcg"].importance == 0
 
 
 def test_generators_and_resamples_of_the_bootstrap():
-    X, y = frame()
+    X, y = frame(n_queries=10)
     model = QueryRanker(Ridge()).fit(X, y)
 
-    def intervals(seed, n_resamples):
-        importances = query_permutation_importance(
-            model, X, y, "ndcg", method="bootstrap", n_resamples=n_resamples, random_state=seed
-        )
-        return [entry.interval for entry in importances]
+    def intervals(n_resamples):
+        given = {"method": "bootstrap", "random_state": np.random.default_rng(0)}
+        ours = importances_of(model, X, y, "ndcg", n_resamples=n_resamples, **given)
+        return [entry.interval for entry in ours]
 
-    def rng():
-        return np.random.default_rng(0)
-
-    assert intervals(rng(), 99) == intervals(rng(), 99) != intervals(rng(), 98)
-    with pytest.raises(ValueError, match="n_resamples must be an integer of at least 1"):
-        intervals(0, 0)
+    assert intervals(99) == intervals(99) != intervals(98)
 
 
 def test_where_ids_are_found():
-    X, y = frame()
-    expected = query_permutation_importance(
-        QueryRanker(Ridge()).fit(X, y), X, y, "ndcg", random_state=0
-    )
+    X, y = frame(n_queries=20)
     renamed = X.rename(columns={"qid": "session"})
-    model = QueryRanker(Ridge(), groups="session").fit(renamed, y)
-    first = query_permutation_importance(model, renamed, y, "ndcg", random_state=0)
-    ridge = Ridge().fit(renamed, y)
-    by_name = query_permutation_importance(
-        ridge, renamed, y, "ndcg", groups="session", random_state=0
+    by_session, ridge = QueryRanker(Ridge(), groups="session"), Ridge().fit(renamed, y)
+    expected = importances_of(QueryRanker(Ridge()).fit(X, y), X, y, "ndcg")
+    ours = importances_of(by_session.fit(renamed, y), renamed, y, "ndcg")
+    assert list(ours.deltas) == list(expected.deltas)
+    for feature, delta in expected.deltas.items():
+        np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=1e-9)
+    first, *others = (
+        importances_of(ridge, renamed, y, "ndcg", groups=groups)["x0", "ndcg"]
+        for groups in ("session", ["session"], renamed["session"])
     )
-    for groups in (["session"], renamed["session"]):
-        given = query_permutation_importance(
-            ridge, renamed, y, "ndcg", groups=groups, random_state=0
-        )
-        assert given["x0", "ndcg"] == by_name["x0", "ndcg"]
+    assert others == [first] * 2
     array = renamed.to_numpy()
-    losses = [delta.values for delta in first.deltas.values()]
-    np.testing.assert_allclose(losses, [d.values for d in expected.deltas.values()], atol=1e-9)
-    assert "session" not in first.deltas
     with pytest.raises(NoGroupsError, match="No query ids reached query_permutation_importance"):
-        query_permutation_importance(Ridge().fit(array, y), array, y, "ndcg")
+        importances_of(Ridge().fit(array, y), array, y, "ndcg")
 
 
 def test_a_classifier_ranks_by_its_expected_grade():
@@ -251,7 +226,7 @@ def test_a_classifier_ranks_by_its_expected_grade():
     values = X.drop(columns="qid")
     model = LogisticRegression().fit(values, y)
     grades = model.predict_proba(values) @ model.classes_
-    ours = query_permutation_importance(model, values, y, "ndcg", groups=X["qid"], random_state=0)
+    ours = importances_of(model, values, y, "ndcg", groups=X["qid"])
     base = query_scores(y, grades, "ndcg", groups=X["qid"])
     np.testing.assert_array_equal(ours.baseline.values, base.values)
 
@@ -259,11 +234,11 @@ def test_a_classifier_ranks_by_its_expected_grade():
 def test_intervals_and_the_table():
     X, y = frame(n_queries=60)
     model = QueryRanker(Ridge()).fit(X, y)
-    ours = query_permutation_importance(model, X, y, ["ndcg@5", "mrr"], random_state=0)
+    ours = importances_of(model, X, y, ["ndcg@5", "mrr"])
     entry, loss = ours["x0", "ndcg@5"], ours.deltas["x0"]["ndcg@5"]
     error = loss.std(ddof=1) / np.sqrt(60)
     t = stats.t.ppf(0.975, 59) * error
-    plain = query_permutation_importance(model, X, y, "ndcg@5", method="t", random_state=0)
+    plain = importances_of(model, X, y, "ndcg@5", method="t")
     assert plain["x0", "ndcg@5"].interval == pytest.approx((loss.mean() - t, loss.mean() + t))
     # skewness moves each end away from the mean
     assert entry.interval.low <= loss.mean() - t
@@ -280,7 +255,7 @@ def test_intervals_and_the_table():
     one = replace(ours, baseline=ours.baseline.select([0]))
     assert "within queries, 1 query\n" in repr(one)
     assert len(repr(ours).splitlines()) == 13  # with the note on values of MRR
-    with pytest.raises(KeyError, match="features are x0, x1"):
+    with pytest.raises(KeyError, match=r"the importances are \('x0', 'ndcg@5'\)"):
         ours["x9", "mrr"]
 
 
@@ -291,7 +266,7 @@ def test_losses_of_fewer_than_six_queries_are_marked(method):
     X["rare"] = np.where(X["qid"].isin(queries[:3]), y, 0)
     X["constant"] = 1.0
     model = QueryRanker(Ridge()).fit(X, y)
-    ours = query_permutation_importance(model, X, y, "ndcg@5", method=method, random_state=0)
+    ours = importances_of(model, X, y, "ndcg@5", method=method)
     changed = np.count_nonzero(ours.deltas["rare"]["ndcg@5"])
     assert 0 < changed < 6
     marked = {entry.feature: entry.few_distinct for entry in ours}
@@ -306,21 +281,17 @@ def test_losses_of_fewer_than_six_queries_are_marked(method):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "error", "message"),
     [
-        ({"within": "rows"}, "within must be"),
-        ({"n_repeats": 0}, "n_repeats must be"),
-        ({"average": "micro"}, "average='micro'"),
-        ({"confidence": 2}, "confidence must be"),
+        ({"within": "rows"}, ValueError, "within must be"),
+        ({"n_repeats": 0}, ValueError, "n_repeats must be"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be an integer of at least 1"),
+        ({"average": "micro"}, ValueError, "average='micro'"),
+        ({"confidence": 2}, ValueError, "confidence must be"),
+        ({"X": csr_array(np.eye(3))}, TypeError, "X is a sparse matrix"),
     ],
 )
-def test_refusals(options, message):
+def test_refusals(options, error, message):
     X, y = frame(n_queries=5)
-    with pytest.raises(ValueError, match=message):
-        query_permutation_importance(Ridge(), X, y, "ndcg@5", **options)
-
-
-def test_sparse_matrices_are_refused():
-    X, y = frame(n_queries=5)
-    with pytest.raises(TypeError, match="X is a sparse matrix"):
-        query_permutation_importance(Ridge(), csr_array(X.to_numpy()), y, "ndcg", groups=X["qid"])
+    with pytest.raises(error, match=message):
+        importances_of(Ridge(), **{"X": X, "y": y, "metrics": "ndcg@5", **options})

@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
@@ -71,6 +72,23 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
     assert upper_end("rbp", values * 3) == pytest.approx(3 * unknown)
     low, high = scores(values - 0.2, ["of my own"]).interval()["of my own"]
     assert scores(0.2 - values, ["a"]).interval()["a"] == pytest.approx((-high, -low))
+
+
+def test_limits_state_the_range_of_a_metric():
+    values, names = np.random.default_rng(1).random((30, 1)), ["own"]
+    expected = scores(values, ["ndcg"]).interval()["ndcg"]
+    own = QueryScores(range(30), 4 * values - 1, names, limits={"own": (-1, 3)})
+    for same in (own, pickle.loads(pickle.dumps(own)), own.select(slice(None)), replace(own)):
+        assert same.interval()["own"] == pytest.approx(
+            (4 * expected.low - 1, 4 * expected.high - 1)
+        )
+    wider = QueryScores(range(30), values, names, limits={"own": (0, 2)})
+    assert wider.interval()["own"].high > expected.high
+    # values beyond them are not bounded by them
+    wrong = QueryScores(range(30), values, names, limits={"own": (0, 0.5)})
+    assert wrong.interval()["own"] == scores(values, ["dcg"]).interval()["dcg"]
+    with pytest.raises(ValueError, match="limits are those of metrics; 'mrr' is none of them"):
+        QueryScores(range(30), values, names, limits={"mrr": (0, 1)})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Means and comparisons by segment of queries."""
+"""Segments of queries: how they are given, their means, and how they differ from the rest."""
 
 from importlib import import_module
 
@@ -10,6 +10,9 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores, ranking_report
+from sklearn_rankscore.comparison import intervals
+from sklearn_rankscore.comparison.intervals import has_few_distinct
+from sklearn_rankscore.comparison.segments import bin_segments, segment_parts
 from sklearn_rankscore.comparison.significance import holm
 
 METRICS = ["ndcg@10", "mrr"]
@@ -22,12 +25,14 @@ def data():
     return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups, device
 
 
-def two_systems(data, **options):
+def two_systems(data, metrics=METRICS, **options):
     y, models, groups, _ = data
-    return {
-        name: query_scores(y, score, METRICS, groups=groups, **options)
-        for name, score in models.items()
-    }
+    return query_scores(y, models, metrics, groups=groups, **options)
+
+
+def shown(by):
+    """Value and mean of each segment."""
+    return [(one.segment.value, one.mean) for one in by]
 
 
 @pytest.mark.integration
@@ -52,60 +57,54 @@ def test_means_are_a_groupby_over_the_values_of_pytrec_eval(data):
             assert one.share == pytest.approx(1 / 3)
 
 
-def given_as():
-    ids = np.arange(6)
-    names = list("aabbcc")
-    return {
-        "list": names,
-        "array": np.array(names),
-        "mapping": dict(zip(ids.tolist(), names, strict=True)),
-        "pandas": pd.Series(names, name="segment"),
-        "polars": pl.Series("segment", names),
-        "categorical": pd.Series(names, name="segment").astype("category"),
-        "more queries": pd.Series([*names, "d"], [*ids, 99], name="segment")[::-1],
-        "columns": {"segment": names},
-        "columns of mappings": {"segment": dict(zip(ids.tolist(), names, strict=True))},
-        "frame": pd.DataFrame({"segment": names}),
-        "polars frame": pl.DataFrame({"segment": names}),
-        "arrow table": pa.table({"segment": names}),
-    }
+NAMES, PICK = list("aabbcc"), np.array([0, 5, 1, 2, 3, 4, 4])
+PER_QUERY = {
+    "list": NAMES,
+    "array": np.array(NAMES),
+    "mapping": dict(enumerate(NAMES)),
+    "pandas": pd.Series(NAMES, name="segment"),
+    "polars": pl.Series("segment", NAMES),
+    "categorical": pd.Series(NAMES, name="segment").astype("category"),
+    "more queries": pd.Series([*NAMES, "d"], [*range(6), 99], name="segment")[::-1],
+    "columns": {"segment": NAMES},
+    "columns of mappings": {"segment": dict(enumerate(NAMES))},
+    "frame": pd.DataFrame({"segment": NAMES}),
+    "polars frame": pl.DataFrame({"segment": NAMES}),
+    "arrow table": pa.table({"segment": NAMES}),
+}
+PER_DOCUMENT = {
+    "list": np.array(NAMES)[PICK].tolist(),
+    "array": np.array(NAMES)[PICK],
+    "polars": PER_QUERY["polars"][PICK.tolist()],
+    "categorical": PER_QUERY["categorical"].iloc[PICK],
+    "columns": {"segment": np.array(NAMES)[PICK]},
+    "frame": PER_QUERY["frame"].iloc[PICK],
+    "polars frame": PER_QUERY["polars frame"][PICK.tolist()],
+    "arrow table": PER_QUERY["arrow table"].take(PICK),
+}
 
 
-BY_QUERY = {"mapping", "columns of mappings", "more queries"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "per_row"),
-    # those are by query
-    [
-        (kind, rows)
-        for kind in given_as()
-        for rows in (False, True)
-        if not (rows and kind in BY_QUERY)
-    ],
-)
-def test_segments_in_any_form(kind, per_row):
-    segments = given_as()[kind]
+@pytest.mark.parametrize("kind", PER_QUERY)
+def test_segments_of_queries_in_any_form(kind):
     scores = QueryScores(np.arange(6), [[0], [1], [1], [1], [0], [0.5]], ["mrr"])
-    if per_row:
-        pick = np.array([0, 5, 1, 2, 3, 4, 4])
-        rows = {
-            "columns": lambda: {"segment": np.array(segments["segment"])[pick]},
-            "polars frame": lambda: segments[pick.tolist()],
-            "arrow table": lambda: segments.take(pick),
-            "polars": lambda: segments[pick.tolist()],
-            "frame": lambda: segments.iloc[pick],
-        }.get(kind, lambda: pd.Series(segments, name="segment").iloc[pick].to_numpy())()
-        y_true, segments = [1, 0, 1, 1, 1, 0, 1], None
-        scores = query_scores(y_true, [1] * 7, "hit_rate@1", groups=pick, segments=rows)
-    by = scores.by(segments)
+    by = scores.by(PER_QUERY[kind])
     assert [one.segment for one in by] == [("segment", name) for name in "abc"]
-    assert [one.queries for one in by] == [2, 2, 2]
-    assert [one.mean for one in by] == ([1, 1, 0.25] if per_row else [0.5, 1, 0.25])
+    assert [(one.queries, one.mean) for one in by] == [(2, 0.5), (2, 1), (2, 0.25)]
 
 
-def users():
-    return {"user": ["u3", "u1", "u4", "u2"], "country": ["DE", "US", "DE", "US"]}
+@pytest.mark.parametrize("kind", PER_DOCUMENT)
+def test_segments_of_documents_in_any_form(kind):
+    given = {"groups": PICK, "segments": PER_DOCUMENT[kind]}
+    by = query_scores([1, 0, 1, 1, 1, 0, 1], [1] * 7, "hit_rate@1", **given).by()
+    assert [one.segment for one in by] == [("segment", name) for name in "abc"]
+    assert [(one.queries, one.mean) for one in by] == [(2, 1), (2, 1), (2, 0.25)]
+
+
+def test_a_mapping_is_by_query_id_where_each_query_has_one_document():
+    given = {1: "a", 2: "b"}
+    for segments in (given, {"device": given}, {"device": given, "other": {1: 0, 2: 0}}):
+        by = query_scores([1, 0], [1, 2], "mrr", groups=[2, 1], segments=segments).by()
+        assert shown(by)[:2] == [("a", 0), ("b", 1)]
 
 
 @pytest.mark.parametrize(
@@ -122,51 +121,67 @@ def users():
     ],
 )
 def test_a_column_of_the_query_ids_is_the_key_and_no_segment(as_frame):
-    segments = as_frame(users())
-    y = [1, 0, 1, 0, 0, 1, 0, 1]
+    segments = as_frame({"user": ["u3", "u1", "u4", "u2"], "country": ["DE", "US", "DE", "US"]})
+    y, groups = [1, 0, 1, 0, 0, 1, 0, 1], np.repeat(["u1", "u2", "u3", "u4"], 2)
     systems = {"one": [0.9, 0.1, 0.8, 0.2] * 2, "two": [0.1, 0.9, 0.2, 0.8] * 2}
-    groups = np.repeat(["u1", "u2", "u3", "u4"], 2)
     expected = {("country", "DE"): 0.5, ("country", "US"): 1}
     given = query_scores(y, systems, "mrr", groups=groups, segments=segments)
-    assert {one.segment: one.mean for one in given["one"].by()} == expected
     scores = query_scores(y, systems, "mrr", groups=groups)
-    assert {one.segment: one.mean for one in scores["one"].by(segments)} == expected
-    compared = compare(scores, by=segments)
-    assert {one.segment for one in compared} == {("", "all queries"), *expected}
-    report = ranking_report(
-        y, systems["one"], metrics="mrr", groups=groups, by=segments, output_dict=True
-    )
+    for by in (given["one"].by(), scores["one"].by(segments)):
+        assert {one.segment: one.mean for one in by} == expected
+    assert {one.segment for one in compare(scores, by=segments)} == {("", "all queries"), *expected}
+    options = {"metrics": "mrr", "groups": groups, "by": segments, "output_dict": True}
+    report = ranking_report(y, systems["one"], **options)
     assert {one["column"] for one in report["segments"]} == {"country"}
 
 
 def test_a_column_of_query_ids_beside_values_of_documents_is_no_segment():
     rows = pd.DataFrame({"user": ["b", "a", "b"], "country": ["DE", "US", "DE"]})
     scores = query_scores([1, 1, 0], [1, 2, 3], "mrr", groups=rows["user"], segments=rows)
-    assert {one.segment: one.mean for one in scores.by()} == {
-        ("country", "DE"): 0.5,
-        ("country", "US"): 1,
-    }
+    assert shown(scores.by()) == [("DE", 0.5), ("US", 1)]
 
 
 def test_segments_by_the_name_of_an_index_level():
-    index = pd.MultiIndex.from_arrays(
-        [[1, 1, 2], ["desk", "desk", "phone"]], names=["qid", "device"]
-    )
+    levels = {"qid": [1, 1, 2], "device": ["desk", "desk", "phone"]}
+    index = pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
     y, systems = pd.Series([1, 0, 1], index=index), {"a": [2, 1, 3], "b": [1, 2, 3]}
     for given in (systems, {n: pd.Series(s, index=index) for n, s in systems.items()}):
         by = query_scores(y, given, "mrr", segments="device")["b"].by()
         assert [one.mean for one in by] == [0.5, 1]
-    for name in ("country", 3):
-        with pytest.raises((ValueError, TypeError), match=f"segments.*{name!r}"):
-            query_scores(y, [2, 1, 3], "mrr", segments=name)
-    with pytest.raises(ValueError, match=r"such as segments=X\['country'\]"):
-        query_scores(y, systems, "mrr", segments="country")
+    for name, message in (
+        ("country", r"'country'.* such as segments=X\['country'\]"),
+        (3, "got 3"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=f"segments.*{message}"):
+            query_scores(y, systems, "mrr", segments=name)
 
 
-def test_two_columns_of_query_ids_in_different_orders_are_refused():
-    scores = QueryScores([1, 2, 3], [[0.0], [1], [1]], ["mrr"])
-    with pytest.raises(ValueError, match="each of the columns 'user', 'place' of segments holds"):
-        scores.by(pd.DataFrame({"user": [1, 2, 3], "place": [3, 1, 2], "device": list("abc")}))
+def test_segments_are_aligned_by_an_index_of_query_ids():
+    given = {"groups": ["q2", "q2", "q1", "q1"]}
+    of_rows = ([1, 0, 0, 1], [4, 3, 2, 1], "mrr")
+    by_query = pd.Series(["hi", "lo"], index=["q2", "q1"])
+    # one value per document, of which the index may be the query ids as well
+    rows = pd.Series(["hi", "hi", "lo", "lo"], index=given["groups"])
+    for segments in (by_query, by_query.to_frame("segment"), {"segment": by_query}, rows):
+        by = query_scores(*of_rows, **given, segments=segments).by()
+        assert shown(by) == [("hi", 1), ("lo", 0.5)]
+    scores = query_scores(*of_rows, **given)
+    assert shown(scores.by(by_query)) == [("hi", 1), ("lo", 0.5)]
+    for index in (["q1", "q3"], ["q1", "q1"]):
+        with pytest.raises(ValueError, match=r"1 of 2 are missing \('q2'\); .*to_numpy\(\)"):
+            scores.by(pd.Series(["hi", "lo"], index=index))
+
+
+def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
+    values, labels = [[1.0], [0.5], [0.75]], {0: "x", 1: "y", 2: "z"}
+    scores, listed = QueryScores([1, 0, 2], values, ["mrr"]), pd.Series(list("xyz"))
+    by_id, by_position = [("x", 0.5), ("y", 1), ("z", 0.75)], [("x", 1), ("y", 0.5), ("z", 0.75)]
+    assert shown(scores.by(labels)) == by_id
+    assert shown(scores.by(listed.rename_axis("qid"))) == by_id
+    assert shown(scores.by(listed.to_numpy())) == by_position
+    assert shown(QueryScores([0, 1, 2], values, ["mrr"]).by(listed)) == by_position
+    with pytest.raises(ValueError, match="index of 'segment' may hold the query ids or merely"):
+        scores.by(listed)
 
 
 def test_several_columns_with_numbers_in_quartiles_and_missing_values():
@@ -178,47 +193,18 @@ def test_several_columns_with_numbers_in_quartiles_and_missing_values():
     expected = pd.Series(scores["mrr"]).groupby(pd.qcut(length, 4).codes).mean()
     quartiles = [one for one in by if one.segment.column == "length"]
     assert [one.mean for one in quartiles] == pytest.approx(expected.tolist())
-    names = [one.segment.value for one in quartiles]
-    assert names[0] == "[0, 14.625]"
-    assert names[3] == "(43.875, 58.5]"
-    assert [one.segment.value for one in by][4:] == [0, 1, 2, "missing"]
+    names = [one.segment.value for one in by]
+    assert (names[0], names[3]) == ("[0, 14.625]", "(43.875, 58.5]")
+    assert names[4:] == [0, 1, 2, "missing"]
     assert by["mrr", ("month", "missing")].mean == pytest.approx(scores["mrr"][:4].mean())
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_comparison_by_segment_is_one_of_the_queries_of_each(data, weighted):
-    y, models, groups, device = data
-    weights = 1.0 + groups % 2 if weighted else None
-    systems = two_systems(data, segments={"device": device}, sample_weight=weights)
-    whole = compare(systems, by="device", correction=None, random_state=0, test="t")
-    for value in ("desk", "phone", "tv"):
-        rows = device == value
-        options = {"sample_weight": None if weights is None else weights[rows]}
-        alone = compare(
-            {
-                name: query_scores(y[rows], s[rows], METRICS, groups=groups[rows], **options)
-                for name, s in models.items()
-            },
-            correction=None, test="t",
-        )  # fmt: skip
-        for expected in alone:
-            one = whole[expected.metric, "two", ("device", value)]
-            assert one.difference == pytest.approx(expected.difference)
-            assert one.interval == pytest.approx(expected.interval)
-            assert one.p_value == pytest.approx(expected.p_value)
-            assert (one.wins, one.losses) == (expected.wins, expected.losses)
-    for one in compare(systems, correction=None, test="t"):
-        overall = whole[one.metric, "two"]
-        assert (overall.p_value, overall.interval) == (one.p_value, one.interval)
-    assert sum(one.share for one in whole if one.metric == "mrr") == pytest.approx(2)
 
 
 @pytest.mark.parametrize("n_infinite", [1, 3, 15])
 def test_infinite_numbers_belong_to_the_outer_quartiles(n_infinite):
     """A ratio of two properties, of which the second is 0 for some queries."""
     ratio = np.append(np.arange(40.0 - n_infinite), [np.inf] * n_infinite)
-    scores = QueryScores(range(40), np.zeros((40, 1)), ["own"])
-    names = [one.segment.value for one in scores.by(ratio)]
+    by = QueryScores(range(40), np.zeros((40, 1)), ["own"]).by(ratio)
+    names = [one.segment.value for one in by]
     assert names[0].startswith("[0, ")
     assert names[-1].endswith(", inf]")
     assert "nan" not in "".join(names)
@@ -235,36 +221,32 @@ def test_infinite_numbers_belong_to_the_outer_quartiles(n_infinite):
 def test_quartiles_of_large_or_close_numbers_have_different_names(first, step, edges):
     values = np.linspace(0, 1, 16)[:, None]
     by = QueryScores(range(16), values, ["m"], segments={"time": first + step * np.arange(16)}).by()
-    segments = [one.segment for one in by]
-    assert len(set(segments)) == 4
-    assert [value[1:].split(",")[0] for _, value in segments] == edges
-    for part, segment in zip(np.split(values, 4), segments, strict=True):
-        assert by["m", segment].mean == pytest.approx(part.mean())
+    assert [name[1:].split(",")[0] for name, _ in shown(by)] == edges
+    means = [part.mean() for part in np.split(values, 4)]
+    assert [mean for _, mean in shown(by)] == pytest.approx(means)
 
 
-def test_differences_from_the_rest_are_welchs_test(data):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_comparison_by_segment_is_one_of_the_queries_of_each(data, weighted):
     y, models, groups, device = data
-    systems = {
-        name: query_scores(y, s, ["ndcg", "map"], groups=groups, segments={"device": device})
-        for name, s in models.items()
-    }
-    delta = systems["two"].values - systems["one"].values
-    by = compare(systems, by="device", correction=None)
-    scores = systems["one"].by()
-    for j, metric in enumerate(["ndcg", "map"]):
-        for i, value in enumerate(["desk", "phone", "tv"]):
-            rows = np.arange(90) % 3 == i
-            expected = stats.ttest_ind(delta[rows, j], delta[~rows, j], equal_var=False).pvalue
-            segment = ("device", value)
-            assert by[metric, "two", segment].rest_p_value == pytest.approx(expected)
-    raw = [
-        stats.ttest_ind(column[rows], column[~rows], equal_var=False).pvalue
-        for column in systems["one"].values.T
-        for rows in (np.arange(90) % 3 == i for i in range(3))
-    ]
-    expected = [p for of in (raw[:3], raw[3:]) for p in holm(np.array(of)).tolist()]
-    assert [one.rest_p_value for one in scores] == pytest.approx(expected)
-    assert by["map", "two"].rest_p_value is None
+    weights = 1.0 + groups % 2 if weighted else None
+    systems = two_systems(data, segments={"device": device}, sample_weight=weights)
+    whole = compare(systems, by="device", correction=None, random_state=0, test="t")
+    for value in ("desk", "phone", "tv"):
+        rows = device == value
+        own = {"groups": groups[rows], "sample_weight": weights[rows] if weighted else None}
+        of_models = {name: s[rows] for name, s in models.items()}
+        alone = query_scores(y[rows], of_models, METRICS, **own)
+        for expected in compare(alone, correction=None, test="t"):
+            one = whole[expected.metric, "two", ("device", value)]
+            assert one.difference == pytest.approx(expected.difference)
+            assert one.interval == pytest.approx(expected.interval)
+            assert one.p_value == pytest.approx(expected.p_value)
+            assert (one.wins, one.losses) == (expected.wins, expected.losses)
+    for one in compare(systems, correction=None, test="t"):
+        overall = whole[one.metric, "two"]
+        assert (overall.p_value, overall.interval) == (one.p_value, one.interval)
+    assert sum(one.share for one in whole if one.metric == "mrr") == pytest.approx(2)
 
 
 def test_tables_and_frames(data):
@@ -275,6 +257,7 @@ def test_tables_and_frames(data):
     assert lines[2].startswith("ndcg@10  two          all queries       90  100.0%")
     frame = comparison.to_frame()
     assert frame["value"].tolist() == ["all queries", "desk", "phone", "tv"] * 2
+    assert comparison["mrr", "two"].rest_p_value is None
     by = systems["one"].by()
     assert len(by) == 6
     assert by.to_frame("polars")["value"].to_list() == ["desk", "phone", "tv"] * 2
@@ -283,96 +266,82 @@ def test_tables_and_frames(data):
         by["ndcg@10", ("device", "watch")]
 
 
+VARYING = "varying"
+
+
 @pytest.mark.parametrize(
     ("segments", "message"),
     [
         (np.arange(5), r"one value per query \(90\) or one per document .* has shape \(5,\)"),
-        ({0: "a", 1: "b"}, r"a value for each query id; 88 of 90 are missing \(2, 3"),
+        ({0: "a", 1: "b"}, r"a value for each of them, once; .* 88 of 90 are missing \(2, 3"),
         ({"0": 1, "1": 2}, r"90 of 90 are missing \(0, 1, 2, 3, 4, …\); the first key is '0'"),
         ({}, "at least one column; got none"),
+        (VARYING, r"constant within each .* varies within query 7"),
     ],
 )
 def test_refuses_segments_that_do_not_fit(data, segments, message):
     y, models, groups, _ = data
+    if segments is VARYING:
+        segments = np.where(np.arange(len(y)) == np.flatnonzero(groups == 7)[0], -1, groups)
     with pytest.raises(ValueError, match=message):
         query_scores(y, models["one"], "mrr", groups=groups, segments=segments)
 
 
-@pytest.mark.parametrize(("ids", "given"), [([3, 5, 8], list("853")), (list("358"), [8, 5, 3])])
-def test_refuses_a_column_of_query_ids_of_another_type(ids, given):
-    scores = query_scores([1, 1, 1], [0, 0, 0], "mrr", groups=ids)
-    with pytest.raises(TypeError, match=r"'qid' of segments holds the query ids in another type"):
-        scores.by(pd.DataFrame({"qid": given, "device": ["tv", "desk", "desk"]}))
+@pytest.mark.parametrize(
+    ("ids", "frame", "error", "message"),
+    [
+        (
+            *([1, 2, 3], {"user": [1, 2, 3], "place": [3, 1, 2], "device": list("abc")}),
+            *(ValueError, "each of the columns 'user', 'place' of segments holds"),
+        ),
+        (
+            [3, 5, 8],
+            {"qid": list("853"), "device": list("abb")},
+            TypeError,
+            "'qid' .* another type",
+        ),
+        (
+            list("358"),
+            {"qid": [8, 5, 3], "device": list("abb")},
+            TypeError,
+            "'qid' .* another type",
+        ),
+    ],
+)
+def test_refuses_columns_that_may_be_the_query_ids(ids, frame, error, message):
+    with pytest.raises(error, match=message):
+        query_scores([1, 1, 1], [0, 0, 0], "mrr", groups=ids).by(pd.DataFrame(frame))
 
 
-def test_refuses_segments_that_vary_or_are_absent(data):
-    y, models, groups, _ = data
-    varying = groups.copy()
-    varying[np.flatnonzero(groups == 7)[0]] = -1
-    with pytest.raises(ValueError, match=r"constant within each .* varies within query 7"):
-        query_scores(y, models["one"], "mrr", groups=groups, segments=varying)
-    systems = two_systems(data)
-    with pytest.raises(ValueError, match=r"have no segments 'device'\. Pass"):
-        compare(systems, by="device")
-    with pytest.raises(ValueError, match=r"have no segments\. Pass segments="):
-        systems["one"].by()
-    systems = two_systems(data, segments={"device": data[3]})
-    with pytest.raises(TypeError, match=r"selected by their names of 'device', or .*; got True"):
-        compare(systems, by=True)
-    for names in ("devise", ["devise"], ["device", "devise"]):
-        with pytest.raises(ValueError, match=r"no segments .*'devise'.*; they have 'device'\."):
-            compare(systems, by=names)
+def test_refuses_names_of_segments_that_are_absent(data):
+    without, systems = two_systems(data), two_systems(data, segments={"device": data[3]})
+    for call, error, message in (
+        (lambda: compare(without, by="device"), ValueError, r"have no segments 'device'\. Pass"),
+        (lambda: without["one"].by(), ValueError, r"have no segments\. Pass segments="),
+        (lambda: compare(systems, by=True), TypeError, "or names of segments of the scores"),
+        *(
+            (lambda n=n: compare(systems, by=n), ValueError, r"'devise'.*; they have 'device'\.")
+            for n in ("devise", ["devise"], ["device", "devise"])
+        ),
+    ):
+        with pytest.raises(error, match=message):
+            call()
 
 
 @pytest.mark.parametrize("scale", [1e308, 1e-300])
 def test_the_scale_of_weights_does_not_matter(scale):
     random = np.random.default_rng(0)
     weights = np.where(np.arange(30) < 10, 1.0, 0.5)
-    first, second = random.random((2, 30, 1))
+    values = dict(zip("ab", random.random((2, 30, 1)), strict=True))
 
     def compared(w):
-        systems = {
-            name: QueryScores(np.arange(30), values, ["mrr"], w, np.arange(30) % 3)
-            for name, values in (("a", first), ("b", second))
-        }
-        return compare(systems, by="segment", test="t"), systems["a"].by()
+        segments = np.arange(30) % 3
+        systems = {n: QueryScores(range(30), v, ["mrr"], w, segments) for n, v in values.items()}
+        return [*compare(systems, by="segment", test="t"), *systems["a"].by()]
 
-    for scaled, expected in zip(compared(weights * scale), compared(weights), strict=True):
-        for one, other in zip(scaled, expected, strict=True):
-            assert one.share == pytest.approx(other.share)
-            assert one.interval == pytest.approx(other.interval)
-            assert one.rest_p_value == pytest.approx(other.rest_p_value)
-
-
-def test_segments_are_aligned_by_an_index_of_query_ids():
-    ids = ["q2", "q2", "q1", "q1"]
-    by_query = pd.Series(["hi", "lo"], index=["q2", "q1"])
-    for segments in (by_query, by_query.to_frame("segment"), {"segment": by_query}):
-        by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=segments).by()
-        assert (by["mrr", ("segment", "hi")].mean, by["mrr", ("segment", "lo")].mean) == (1, 0.5)
-    scores = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids)
-    assert scores.by(by_query)["mrr", ("segment", "hi")].mean == 1
-    # one value per document, of which the index may be the query ids as well
-    rows = pd.Series(["hi", "hi", "lo", "lo"], index=ids)
-    by = query_scores([1, 0, 0, 1], [4, 3, 2, 1], "mrr", groups=ids, segments=rows).by()
-    assert by["mrr", ("segment", "hi")].mean == 1
-    for index, problem in (["q1", "q3"], "'q3', which is no query id"), (["q1", "q1"], "twice"):
-        with pytest.raises(ValueError, match=rf"each once; .*{problem}.*to_numpy\(\)"):
-            scores.by(pd.Series(["hi", "lo"], index=index))
-
-
-def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
-    values = np.array([[1.0], [0.5], [0.75]])
-    scores, labels = QueryScores([1, 0, 2], values, ["mrr"]), {0: "x", 1: "y", 2: "z"}
-    by_id = scores.by(labels).to_frame()["mean"].tolist()
-    assert by_id == [0.5, 1, 0.75]
-    with pytest.raises(ValueError, match="index of 'segment' may hold the query ids or merely"):
-        scores.by(pd.Series(list(labels.values())))
-    assert scores.by(pd.Series(labels).rename_axis("qid")).to_frame()["mean"].tolist() == by_id
-    by_position = scores.by(pd.Series(list(labels.values())).to_numpy())
-    assert by_position.to_frame()["mean"].tolist() == [1, 0.5, 0.75]
-    in_order = QueryScores([0, 1, 2], values, ["mrr"]).by(pd.Series(list(labels.values())))
-    assert in_order.to_frame()["mean"].tolist() == [1, 0.5, 0.75]
+    for one, other in zip(compared(weights * scale), compared(weights), strict=True):
+        assert one.share == pytest.approx(other.share)
+        assert one.interval == pytest.approx(other.interval)
 
 
 @pytest.mark.parametrize(
@@ -399,19 +368,12 @@ def test_polars_frames_have_text_for_segments_of_several_types(segments, expecte
     assert comparison["value"].to_list() == ["all queries", *map(str, values)]
 
 
-def test_polars_frames_have_text_for_query_ids_of_several_types():
-    ids = np.array(["a", 1, ("b", 2)], dtype=object)
-    frame = QueryScores(ids, [[0], [1], [0]], ["mrr"]).to_frame("polars")
-    assert frame["query"].to_list() == ["a", "1", "('b', 2)"]
-
-
 @pytest.mark.parametrize("library", [list, pd.Series, pl.Series, pa.array])
 def test_the_text_missing_beside_missing_values_is_refused(library):
     scores = QueryScores(range(3), [[1.0], [0.5], [0.0]], ["m"])
     assert len(scores.by({"c": library(["missing", "z", "z"])})) == 2
-    with pytest.raises(
-        ValueError, match=r"beside the text 'missing'.*'c' has both. Replace one of"
-    ):
+    message = r"beside the text 'missing'.*'c' has both. Replace one of"
+    with pytest.raises(ValueError, match=message):
         scores.by({"c": library(["missing", "z", None])})
 
 
@@ -434,3 +396,153 @@ def test_missing_values_of_any_library_are_a_segment(column, expected):
     assert expected is None or [str(one.segment.value) for one in by] == expected
     rows = query_scores([1, 0, 1], [1, 2, 3], "mrr", groups=range(3), segments=column)
     assert [one.segment for one in rows.by()] == [one.segment for one in by]
+
+
+# differences from the rest
+
+
+def raw_p_values(scores, segments):
+    (column,) = bin_segments({"s": np.asarray(segments)})
+    return np.array([part.rest_p_values for part in segment_parts(scores, column)])
+
+
+def test_differences_from_the_rest_are_welchs_test(data):
+    systems = two_systems(data, ["ndcg", "map"], segments={"device": data[3]})
+    by = compare(systems, by="device", correction=None)
+    differences = systems["two"].values - systems["one"].values
+    raw = {}
+    for name, values in (("one", systems["one"].values), ("two", differences)):
+        for metric, column in zip(["ndcg", "map"], values.T, strict=True):
+            for i, value in enumerate(["desk", "phone", "tv"]):
+                rows = np.arange(90) % 3 == i
+                welch = stats.ttest_ind(column[rows], column[~rows], equal_var=False)
+                raw[name, metric, value] = welch.pvalue
+    for metric in ("ndcg", "map"):
+        own = np.array([raw["one", metric, value] for value in ("desk", "phone", "tv")])
+        of_metric = [one for one in systems["one"].by() if one.metric == metric]
+        assert [one.rest_p_value for one in of_metric] == pytest.approx(holm(own).tolist())
+        for value in ("desk", "phone", "tv"):
+            one = by[metric, "two", ("device", value)]
+            assert one.rest_p_value == pytest.approx(raw["two", metric, value])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("some", [8, 1000])
+def test_p_values_are_nan_exactly_where_either_side_has_few_distinct_values(
+    seed, some, monkeypatch
+):
+    """Against the definition, one segment and its rest after the other."""
+    monkeypatch.setattr(intervals, "SOME", some)
+    random = np.random.default_rng(seed)
+    n = 60
+    segments = random.choice(4, n, p=[0.7, 0.15, 0.1, 0.05])
+    columns = [
+        random.random(n),
+        random.choice([0, 1], n, p=[0.1, 0.9]),
+        random.choice([0, 0.5, 1], n),
+        np.where(segments == 0, random.random(n), random.integers(2)),
+        np.where(random.random(n) < 0.3, np.nan, random.random(n).round(1)),
+    ]
+    scores = QueryScores(range(n), np.column_stack(columns), list("abcde"))
+    p_values = raw_p_values(scores, segments)
+    for row, segment in zip(p_values, np.unique(segments), strict=True):
+        for p_value, values in zip(row, scores.values.T, strict=True):
+            own = segments == segment
+            sides = [of[~np.isnan(of)] for of in (values[own], values[~own])]
+            if any(not len(side) or has_few_distinct(side[:, None], 1.0)[0] for side in sides):
+                assert np.isnan(p_value)
+            else:
+                expected = stats.ttest_ind(*sides, equal_var=False).pvalue
+                assert p_value == pytest.approx(expected)
+    assert 0 < np.isnan(p_values).mean() < 1
+
+
+@pytest.mark.parametrize("offset", [0, 1e8, 1e9])
+def test_values_far_from_zero(offset):
+    random = np.random.default_rng(0)
+    values, segments = random.normal(size=400) + offset, np.repeat(["a", "b"], [150, 250])
+    scores = QueryScores(range(400), values[:, None], ["own"])
+    expected = stats.ttest_ind(values[:150], values[150:], equal_var=False).pvalue
+    assert raw_p_values(scores, segments) == pytest.approx(expected, rel=1e-5)
+
+
+def welch_by_matrices(values, weights, own):
+    """With the quadratic form of each squared error as a matrix, scaled to be unbiased."""
+    means, errors, dfs = [], [], []
+    for side in (own, ~own):
+        share = weights[side] / weights[side].sum()
+        residuals = np.eye(len(share)) - share
+        form = residuals.T @ np.diag(share**2) @ residuals
+        form *= (share**2).sum() / np.trace(form)
+        means.append(share @ values[side])
+        errors.append(values[side] @ form @ values[side])
+        dfs.append(np.trace(form) ** 2 / np.trace(form @ form))
+    df = sum(errors) ** 2 / sum(e**2 / d for e, d in zip(errors, dfs, strict=True))
+    return 2 * stats.t.sf(abs(means[0] - means[1]) / sum(errors) ** 0.5, df)
+
+
+@pytest.mark.parametrize("scale", [1, 1e-6])
+def test_weighted_tests_are_unbiased_quadratic_forms(scale):
+    """Also where one segment has almost all of the weight."""
+    random = np.random.default_rng(0)
+    values, weights = random.random(60), random.lognormal(0, 1, 60)
+    segments = np.repeat(["a", "b", "c"], [20, 15, 25])
+    weights[segments != "b"] *= scale
+    measured = raw_p_values(QueryScores(range(60), values[:, None], ["own"], weights), segments)
+    expected = [welch_by_matrices(values, weights, segments == one) for one in "abc"]
+    assert measured.ravel() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [1, 2])
+def test_unequal_weights_do_not_reject_more_often(sigma):
+    random = np.random.default_rng(1)
+    segments, names = np.repeat(["a", "b"], [10, 40]), [str(i) for i in range(50)]
+    rejected = []
+    for _ in range(40):
+        values, weights = random.normal(size=(50, 50)), random.lognormal(0, sigma, 50)
+        scores = QueryScores(range(50), values, names, weights)
+        rejected.append(raw_p_values(scores, segments)[0] <= 0.05)
+    assert np.mean(rejected) <= 0.055
+
+
+def test_a_segment_without_a_rest_or_with_few_queries_is_not_compared():
+    random = np.random.default_rng(0)
+    alone = QueryScores(range(20), random.random((20, 1)), ["mrr"])
+    assert np.isnan(raw_p_values(alone, ["all"] * 20)).all()
+    reason = "nan: no test, because fewer than six queries of the segment"
+    first, second = (QueryScores(range(40), random.random((40, 1)), ["own"]) for _ in range(2))
+    for n_few, is_few in ((2, True), (3, True), (20, False)):
+        segments = {"s": dict(enumerate(np.repeat(["a", "b"], [n_few, 40 - n_few])))}
+        by, compared = first.by(segments), compare({"x": first, "y": second}, by=segments)
+        assert all(np.isnan(one.rest_p_value) == is_few for one in by)
+        assert np.isnan(compared["own", "y", ("s", "a")].rest_p_value) == is_few
+        assert all((reason in text) == is_few for text in (str(by), by._repr_html_()))
+        assert (reason in str(compared)) == is_few
+
+
+def test_a_segment_of_weight_zero_has_no_mean():
+    random = np.random.default_rng(0)
+    weights, device = np.repeat([1.0, 0.0], 20), np.repeat(["desk", "phone"], 20)
+    systems = {
+        name: QueryScores(np.arange(40), values, ["mrr"], weights, device)
+        for name, values in zip("ab", random.random((2, 40, 1)), strict=True)
+    }
+    desk, phone = systems["a"].by()
+    assert (phone.queries, phone.share, desk.share) == (0, 0, 1)
+    assert np.isnan([phone.mean, *phone.interval, phone.rest_p_value]).all()
+    assert desk.mean == pytest.approx(systems["a"]["mrr"][:20].mean())
+    compared = compare(systems, by="segment")
+    none = compared["mrr", "b", ("segment", "phone")]
+    assert (none.queries, none.wins) == (0, 0)
+    assert np.isnan([none.difference, none.baseline_mean, none.p_value, *none.interval]).all()
+    alone = compared["mrr", "b", ("segment", "desk")]
+    assert compared["mrr", "b"].difference == alone.difference
+
+
+def test_a_query_with_nearly_all_the_weight_permits_no_test():
+    random, groups = np.random.default_rng(0), {"s": ["x"] * 30 + ["y"] * 30}
+    for head, is_tested in ((100.0, True), (1e7, False), (1e10, False)):
+        weights = np.append(head, np.ones(59))
+        by = QueryScores(range(60), random.random((60, 1)), ["own"], weights).by(groups)
+        assert [np.isfinite(segment.rest_p_value) for segment in by] == [is_tested] * 2
+        assert ("or one of these queries has nearly all the weight" in str(by)) != is_tested

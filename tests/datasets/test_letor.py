@@ -81,7 +81,11 @@ def test_ids_of_several_files_have_one_type(tmp_path):
     assert [ids.tolist() for *_, ids in load_letor(files[:2])] == [[1], [2]]
     write(tmp_path, "1\n", "sizes.txt.query")
     files[1] = write(tmp_path, "1 1:1\n", "sizes.txt")
-    assert [ids.tolist() for *_, ids in load_letor(files)] == [["1"], [0], ["q9"]]
+    with pytest.raises(ValueError, match="query ids in their lines, or none of them"):
+        load_letor(files)
+    write(tmp_path, "2\n", "more.txt.group")
+    files = [files[1], write(tmp_path, "1 1:1\n0 1:3\n", "more.txt")]
+    assert [ids.tolist() for *_, ids in load_letor(files)] == [[0], [1, 1]]
 
 
 def test_several_files_have_the_same_features(tmp_path):
@@ -128,7 +132,7 @@ REFUSED = [
                                     ("2", bool), ("9007199254740992", "i8")]),
     *((TEXT, {"dtype": dtype}, "must be of floats, integers or booleans")
       for dtype in ("S4", object, complex, "M8[s]")),
-    ("1 qid:1 1:1e39\n", {"dtype": "f4"}, "beyond the range of float32"),
+    ("1 qid:1 1:1e39\n", {"dtype": "f4"}, "finite numbers of the type float32"),
     *((f"0 qid:1 1:2\n{line}\n", {}, "line 2: got .*with finite numbers")
       for line in ("1 qid:1 1:1e400", "-1e400 qid:1 1:2", "1 qid:1 1:inf")),
     (TEXT, {"n_features": 2}, "n_features=2, but there are 3 features"),

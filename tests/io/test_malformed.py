@@ -19,8 +19,8 @@ BAD_QRELS = [
     ("1 0 a\n", r"line 1: a line must have 4 fields.*got 3 in '1 0 a'"),
     ("1 0\n", "line 1: a line must have 4 fields"),
     ("1\n", "line 1: a line must have 4 fields"),
-    ("1 0 a 1 1\n", r"line 1: a line must have 4 fields.*got 4\+.*Ids must not have spaces\.$"),
-    (RUN, r"line 1: a line must have 4 .*'\. These are the fields of a run, which .* qrels\.$"),
+    ("1 0 a 1 1\n", r"line 1: a line must have 4.*got 4\+.*not have spaces\. Judgments have"),
+    (RUN, r"line 1: a line must have 4 .* are given before runs, which have 6"),
     ("1 0 a 1 # judged\n", "line 1: a line must have 4 fields"),
     (QRELS + "2 0 c\n1 0 d 1 1\n", "line 3: a line must have 4 fields"),
     ("2 0 c\n1 0 d 1 1\n", "line 1: a line must have 4 fields"),
@@ -29,7 +29,7 @@ BAD_QRELS = [
     ("1 0 a 1,5\n", "line 1: relevance must be a number; got '1,5'"),
     ("1 0 a 1_0\n", "line 1: relevance must be a number; got '1_0'"),
     ("1 0 a 0x1\n", "line 1: relevance must be a number; got '0x1'"),
-    ("1 0 a 0.5\n", r"line 1: relevance must be an integer of less than 2\*\*53; got 0\.5"),
+    ("1 0 a 0.5\n", r"line 1: relevance must be an integer of less than 2\*\*53,.* got 0\.5"),
     (QRELS + "3 0 a nan\n", "line 3: relevance must be an integer of less .* got nan"),
     (QRELS + "3 0 a inf\n", "line 3: relevance must be an integer of less .* got inf"),
     (QRELS + "3 0 a 1e999\n", "line 3: relevance must be an integer"),
@@ -101,11 +101,11 @@ BAD_RUNS = [
 ]  # fmt: skip
 JSON = json.dumps({"q": {"d": 0.5}})
 BAD_RUNS += [
-    (form, r"line 1: .* JSON is not read: pass json\.load.*pd\.read_json")
+    (form, r"line 1: .* JSON is not read: pass json\.load")
     for form in (JSON, JSON.replace(" ", ""), json.dumps(json.loads(JSON), indent=1), f"[{JSON}]")
 ]
 BAD_RUNS += [
-    (QRELS, r"line 1: .* got 4 in .*fields of qrels, which are given before the runs\.$"),
+    (QRELS, r"line 1: .* got 4 in .*Judgments have 4 fields and are given before runs"),
     ("query,document,score\n1,a,1\n", r"line 1: .* names of columns need a name that ends in"),
 ]
 BAD_FILES = [

@@ -1,5 +1,6 @@
 """Ids of every type in judgments and runs: equal ones are matched, and none is lost."""
 
+import warnings
 from io import StringIO
 
 import numpy as np
@@ -7,82 +8,67 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rankscore import evaluate, from_frames, from_ranked_lists, from_trec
+from sklearn_rankscore import (
+    evaluate,
+    from_frames,
+    from_ranked_lists,
+    from_recommendations,
+    from_trec,
+)
 
 RUN = "1 Q0 a 1 9 t\n1 Q0 b 2 8 t\n2 Q0 a 1 7 t\n"
 DAYS = ["2026-01-01", "2026-01-02"]
+NAMES = {"groups": "query", "document": "item", "relevance": "relevance", "score": "score"}
 
 
-def qrels_of(queries, documents=("a", "b", "a"), relevance=(1, 0, 1)):
-    return pd.DataFrame(
-        {
-            "qid": pd.Series(queries, dtype=object),
-            "docno": pd.Series(documents, dtype=object),
-            "label": relevance,
-        }
+def as_frame(queries, documents, relevance):
+    columns = {"qid": queries, "docno": documents}
+    frame = pd.DataFrame(
+        {name: pd.Series(list(ids), dtype=object) for name, ids in columns.items()}
     )
+    return frame.assign(label=relevance)
 
 
-def nested_of(queries, documents=("a", "b", "a"), relevance=(1, 0, 1)):
+def as_dicts(queries, documents, relevance):
     nested = {}
     for query, document, label in zip(queries, documents, relevance, strict=True):
         nested.setdefault(query, {})[document] = label
     return nested
 
 
-@pytest.mark.parametrize("form", [qrels_of, nested_of])
-@pytest.mark.parametrize(
-    "queries",
-    [("1", "1", 2), (1, "1", 2), (1, 1, b"2"), (np.int64(1), np.int32(1), np.str_("2"))],
-    ids=str,
-)
-def test_queries_of_mixed_types_are_text(form, queries):
-    documents = from_trec(form(queries), StringIO(RUN))
-    assert documents["groups"].tolist() == ["1", "1", "2"]
-    assert documents["y_true"].tolist() == [1, 0, 1]
-    assert documents["y_score"].tolist() == [9, 8, 7]
+BYTES, INTS = [b"a", b"b", b"a"], [np.int64(1), np.int32(1), np.str_("2")]
+FLOATS = [[of(1), of(1), of(2)] for of in (float, np.float32)]
+NUMBERS = {1: {7: 9, 8: 8}, 2: {7: 7}}
+AS_TEXT = {str(q): {str(d): s for d, s in of.items()} for q, of in NUMBERS.items()}
+MATCHED = [
+    *((queries, "aba", StringIO, ["1", "1", "2"])
+      for queries in ("112", (1, "1", 2), (1, 1, b"2"), INTS)),
+    ("112", BYTES, StringIO, ["1", "1", "2"]),
+    ((1, 1, 2), "aba", lambda _: {np.int64(1): {"a": 9, "b": 8}, np.int64(2): {"a": 7}}, [1, 1, 2]),
+    # of a column with missing ids that were dropped; as numbers they are equal too
+    *((of, [7.0, 8.0, 7.0], lambda _: NUMBERS, [1, 1, 2]) for of in FLOATS),
+    *((of, [7.0, 8.0, 7.0], lambda _: AS_TEXT, ["1", "1", "2"]) for of in FLOATS),
+]  # fmt: skip
+REFUSED = [
+    *(((("1", "1", query), "aba", [1, 0, 1]),
+       rf"the qrels has query ids of the type {kind}, such as .*Convert them to integers")
+      for query, kind in ((2.5, "float"), (pd.Timestamp(DAYS[0]), "Timestamp"),
+                          (np.float32(2.5), "float"))),
+    *((("112", "aba", [1, label, 1]), r"relevance must be an integer of less than 2\*\*53,.* got")
+      for label in (99999999999999999999.0, -(2.0**63), 2.0**53)),
+]  # fmt: skip
 
 
-def test_numbers_of_numpy_are_numbers():
-    run = {np.int64(1): {"a": 9, "b": 8}, np.int64(2): {"a": 7}}
-    assert from_trec(nested_of((1, 1, 2)), run)["groups"].tolist() == [1, 1, 2]
-
-
-@pytest.mark.parametrize("form", [qrels_of, nested_of])
-def test_documents_of_bytes_are_text(form):
-    documents = from_trec(form(list("112"), [b"a", b"b", b"a"]), StringIO(RUN))
-    assert documents["y_true"].tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize("form", [qrels_of, nested_of])
-@pytest.mark.parametrize(
-    ("query", "kind"),
-    [(2.5, "float"), (pd.Timestamp("2026-01-01"), "Timestamp"), (np.float32(2.5), "float")],
-)
-def test_queries_whose_text_depends_on_their_format_are_refused(form, query, kind):
-    message = rf"the qrels has query ids of the type {kind}, such as .*Convert them to integers"
-    with pytest.raises(ValueError, match=message):
-        from_trec(form(("1", "1", query)), StringIO(RUN))
-
-
-@pytest.mark.parametrize("form", [qrels_of, nested_of])
-def test_whole_floats_are_integers(form):
-    """Of a column with missing ids that were dropped; as numbers they are equal too."""
-    for number in (float, np.float32):
-        judged = form([number(1), number(1), number(2)], [number(7), number(8), number(7)])
-        run = {1: {7: 9, 8: 8}, 2: {7: 7}}
-        for given in (run, {str(q): {str(d): s for d, s in of.items()} for q, of in run.items()}):
-            assert from_trec(judged, given)["y_true"].tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize("form", [qrels_of, nested_of])
-@pytest.mark.parametrize("label", [99999999999999999999.0, -(2.0**63), 2.0**53])
-def test_a_relevance_that_is_no_exact_integer_is_refused(form, label):
-    message = r"relevance must be an integer of less than 2\*\*53; got"
-    with pytest.raises(ValueError, match=message):
-        from_trec(form(list("112"), relevance=[1, label, 1]), StringIO(RUN))
-    with pytest.raises(ValueError, match=rf"line 2: {message}"):
-        from_trec(StringIO(f"1 0 a 1\n1 0 b {label!r}\n"), StringIO(RUN))
+@pytest.mark.parametrize("form", [as_frame, as_dicts])
+def test_ids_of_qrels_and_runs(form):
+    for queries, items, run, groups in MATCHED:
+        documents = from_trec(form(queries, items, [1, 0, 1]), run(RUN))
+        assert documents["groups"].tolist() == groups
+        assert documents["y_true"].tolist() == [1, 0, 1]
+        assert documents["y_score"].tolist() == [9, 8, 7]
+    for given, message in REFUSED:
+        with pytest.raises(ValueError, match=message):
+            from_trec(form(*given), StringIO(RUN))
 
 
 def dates(library, unit):
@@ -99,67 +85,123 @@ def dates(library, unit):
 @pytest.mark.parametrize("units", [("ns", "us"), ("ms", "ns"), ("ns", "ns"), ("us", "us")])
 def test_equal_dates_of_different_units_are_matched(library, units):
     """The unit is that of the library that read a file."""
-
-    def frames(named):
-        judged, predicted = (dates(library, unit) for unit in units)
-        truth = pd.DataFrame({named: judged, "other": [1, 2], "relevance": [1, 1]})
-        return truth, pd.DataFrame({named: predicted, "other": [1, 2], "score": [2, 1]})
-
-    options = {"relevance": "relevance", "score": "score"}
-    documents = from_frames(*frames("doc_id"), groups="other", document="doc_id", **options)
-    assert evaluate(metrics="recall", **documents) == {"recall": 1}
-    documents = from_frames(*frames("query_id"), groups="query_id", document="other", **options)
-    assert evaluate(metrics="recall", **documents) == {"recall": 1}
+    for named, other in (("item", "query"), ("query", "item")):
+        truth, top = (pd.DataFrame({named: dates(library, unit), other: [1, 2]}) for unit in units)
+        documents = from_frames(truth.assign(relevance=1), top.assign(score=[2, 1]), **NAMES)
+        assert evaluate(metrics="recall", **documents) == {"recall": 1}
     assert documents["groups"].dtype.kind == ("m" if library == "durations" else "M")
 
 
-@pytest.mark.parametrize("column", ["query", "item"])
+@pytest.mark.parametrize(("column", "kind"), [("query", "query"), ("item", "document")])
 @pytest.mark.parametrize("missing", ["NaT", np.timedelta64("NaT", "s")])
-def test_missing_dates_are_refused(column, missing):
-    kind = "m8[s]" if isinstance(missing, np.timedelta64) else "M8[s]"
-    times = np.array([0, 1], dtype="i8").astype(kind)
-    truth = pd.DataFrame({"query": times, "item": times, "relevance": 1})
-    wrong = truth.assign(**{column: np.array([times[0], missing], dtype=kind)})
-    predictions = wrong.rename(columns={"relevance": "score"})
-    names = {"groups": "query", "document": "item", "relevance": "relevance", "score": "score"}
-    kind = "query" if column == "query" else "document"
-    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' must not have"):
-        from_frames(truth, predictions, **names)
-    with pytest.raises(ValueError, match=rf"the {kind} ids in column '{column}' must not have"):
-        from_frames(wrong.assign(score=1), **names)
+def test_missing_dates_are_refused(column, kind, missing):
+    times = np.array([0, 1], "i8").astype("m8[s]" if isinstance(missing, np.generic) else "M8[s]")
+    truth = pd.DataFrame({"query": times, "item": times, "relevance": 1, "score": 1})
+    wrong = truth.assign(**{column: np.array([times[0], missing], dtype=times.dtype)})
+    for frames in ((truth, wrong), (wrong,)):
+        with pytest.raises(ValueError, match=f"the {kind} ids in column '{column}' must not have"):
+            from_frames(*frames, **NAMES)
 
 
-LOOKALIKES = [[1, "2"], ["1", 2], ["1", b"2"], [np.int64(1), "2"], [np.str_("1"), 2]]
-
-
-@pytest.mark.parametrize("mixed", LOOKALIKES, ids=str)
+@pytest.mark.parametrize("mixed", [[1, "2"], ["1", 2], ["1", b"2"], [np.int64(1), "2"]], ids=str)
 @pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize("column", ["query", "item"])
-def test_a_number_beside_its_text_is_refused_in_frames(column, side, mixed):
+def test_a_number_beside_its_text_is_refused(side, mixed):
     """A column of both is made by pd.concat of two files, of which pandas read one as numbers."""
-    frames = [
-        pd.DataFrame({"query": ["1", "2"], "item": ["1", "2"], name: [1, 1]})
-        for name in ("relevance", "score")
-    ]
-    frames[side][column] = pd.Series(mixed, dtype=object)
-    names = {"groups": "query", "document": "item", "relevance": "relevance", "score": "score"}
-    with pytest.raises(TypeError, match=r"\b[12]\b.*\b[12]\b.* never\s+equal"):
-        from_frames(*frames, **names)
-
-
-@pytest.mark.parametrize("mixed", LOOKALIKES, ids=str)
-@pytest.mark.parametrize("side", [0, 1])
-def test_a_number_beside_its_text_is_refused_in_lists(side, mixed):
     lists = [[["1", "2"], ["2"]], [["1", "2"], ["2"]]]
     lists[side] = [mixed, ["2"]]
-    with pytest.raises(TypeError, match=r"\b[12]\b.*\b[12]\b.* never\s+equal"):
-        from_ranked_lists(*lists)
+    calls = [lambda: from_ranked_lists(*lists)]
+    for column in ("query", "item"):
+        frames = [
+            pd.DataFrame({"query": ["1", "2"], "item": ["1", "2"], "relevance": 1, "score": 1})
+            for _ in range(2)
+        ]
+        frames[side][column] = pd.Series(mixed, dtype=object)
+        calls.append(lambda frames=frames: from_frames(*frames, **NAMES))
+    for call in calls:
+        with pytest.raises(TypeError, match=r"\b[12]\b.*\b[12]\b.* never\s+equal"):
+            call()
 
 
 def test_ids_of_several_types_are_accepted():
-    truth = pd.DataFrame({"query": [1, "a", 1], "item": ["x", 2, ("y", 1)]})
-    predictions = truth.assign(score=[1, 2, 3])
-    documents = from_frames(truth, predictions, groups="query", document="item", score="score")
+    truth = pd.DataFrame({"query": [1, "a", 1], "item": ["x", 2, ("y", 1)], "relevance": 1})
+    documents = from_frames(truth, truth.assign(score=[1, 2, 3]), **NAMES)
     assert evaluate(metrics="recall", **documents) == {"recall": 1}
     documents = from_ranked_lists([["x", 2, ("y", 1)]], [[2, "x"]])
     assert evaluate(metrics="recall", **documents) == {"recall": pytest.approx(2 / 3)}
+
+
+N = 12
+ACTUAL = {user: [f"item {user}"] for user in range(N)}
+OTHERS = {user: [f"{user}"] for user in range(N)}
+NONE = (
+    "none of the 12 items that {} retrieved is among the 12 that have a relevance. .*retrieved are "
+    "such as '0', and 'item 0' has a relevance"
+)
+
+
+def long(lists):
+    rows = [(user, item, 1) for user, items in lists.items() for item in items]
+    return pd.DataFrame(rows, columns=["query", "item", "score"])
+
+
+def nested(lists):
+    return {str(user): dict.fromkeys(items, 1) for user, items in lists.items()}
+
+
+def read_as(form, read):
+    def call(actual, predicted):
+        systems = {name: form(of) for name, of in predicted.items()}
+        return read(form(actual), systems if len(systems) > 1 else systems["the system"])
+
+    return call
+
+
+OF_FRAMES = {"groups": "query", "document": "item", "score": "score"}
+READERS = [
+    read_as(dict, from_ranked_lists), read_as(nested, from_trec),
+    read_as(long, lambda truth, top: from_frames(truth, top, **OF_FRAMES)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_ids_of_another_kind_are_a_warning(read):
+    def first(n):
+        return ({user: items[user] for user in range(n)} for items in (ACTUAL, OTHERS))
+
+    ten = first(10)
+    for (actual, predicted), message in (
+        ((ACTUAL, {"the system": OTHERS}), NONE.format("the system")),
+        ((ACTUAL, {"popular": ACTUAL, "knn": OTHERS}), NONE.format("'knn'")),
+        ((next(ten), {"the system": next(ten)}), "none of the 10 items"),
+    ):
+        with pytest.warns(UserWarning, match=message) as caught:
+            read(actual, predicted)
+        assert [warning.filename for warning in caught] == [__file__]
+    nine = first(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # items that are relevant to other queries are of the same kind
+        read(
+            ACTUAL,
+            {"the system": {user: ACTUAL[user - 1] for user in range(1, N)} | {0: ["item 3"]}},
+        )
+        # few may have none in common
+        read(next(nine), {"the system": next(nine)})
+        read({user: ["item 0"] for user in range(N)}, {"the system": OTHERS})
+        read(ACTUAL, {"the system": {user: ["0"] for user in range(N)}})
+
+
+def test_the_warning_shows_bytes_and_numbers_and_leaves_out_empty_lists():
+    latin = ({user: [f"{text} {user}".encode("latin-1")] for user in ACTUAL} for text in "éè")
+    with pytest.warns(UserWarning, match=r"such as b'.xe8 0', and b'.xe9 0' has a relevance"):
+        from_ranked_lists(*latin)
+    with pytest.warns(UserWarning, match=r"none of the 12 items .* among the 12 that") as caught:
+        documents = from_ranked_lists(ACTUAL | {N: []}, OTHERS | {N: []}, unjudged="nan")
+    assert caught[0].filename == __file__
+    assert np.isnan(documents["y_true"]).sum() == N
+    interactions, recommended = np.eye(N, 2 * N), np.arange(N, 2 * N)[:, None]
+    with pytest.warns(UserWarning, match="such as 12, and 0 has a relevance"):
+        from_recommendations(interactions, recommended)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from_recommendations(interactions, recommended % N)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore import infap_score
-from sklearn_rankscore.metrics import expectations as module
 
 KINDS = [1, 0, -1, np.nan]  # relevant, irrelevant, in the pool but not judged, outside of the pool
 EPSILON = 1e-5
@@ -78,7 +77,6 @@ def test_a_query_does_not_depend_on_the_others(at_once, monkeypatch):
         labels((0, 1, 2, 0), within) for within in [*WITHIN, (80, 20, 150, 50), (1, 0, 0, 0)]
     ]
     alone = [infap_score(*query, groups="none") for query in queries]
-    monkeypatch.setattr(module, "AT_ONCE", at_once)
     y_true, y_score = map(np.concatenate, zip(*queries, strict=True))
     ids = np.repeat(np.arange(len(queries)), [len(query[0]) for query in queries])
     together = infap_score(y_true, y_score, groups=ids, average=None)

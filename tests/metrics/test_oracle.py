@@ -1,7 +1,6 @@
 """Every metric, cut-off and option equals the oracle, which is written from the definitions."""
 
 import inspect
-import itertools
 import math
 from fractions import Fraction
 
@@ -15,7 +14,6 @@ from hypothesis_profiles import examples
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.metrics import formulas
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.ranking import ranking
 
 KS = [1, 2, 3, 5, 10, None]
 INF = math.inf
@@ -102,6 +100,8 @@ def labels_for(metric, options):
 def assert_equal(metric, y_true, y_score, groups, **options):
     (ours,) = evaluate(y_true, y_score, metric, groups=groups, **options).values()
     plain = {"sample_weight": None, **options}
+    if METRICS[metric].reads_unjudged:  # a rule changes nothing for these
+        plain.pop("unjudged", None)
     for name in {"sample_weight", "propensity"} & plain.keys():
         plain[name] = None if plain[name] is None else plain[name].tolist()
     expected = oracle.score(metric, y_true.tolist(), y_score.tolist(), groups.tolist(), **plain)
@@ -123,46 +123,23 @@ def ragged(draw, labels, longest=5):
     return y_true, y_score, draw(st.sampled_from(ALL_IDS))[query], sample_weight
 
 
+@pytest.mark.parametrize("rule", ["error", "irrelevant", "drop"])
 @pytest.mark.parametrize(("metric", "k"), CUT)
-@examples(50)
+@examples(40)
 @given(data=st.data())
-def test_ragged_queries(metric, k, data):
+def test_ragged_queries(metric, k, rule, data):
+    """Also with documents that nobody judged, under each rule for them."""
     options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
-    y_true, y_score, groups, weight = data.draw(ragged(labels_for(metric, options)))
-    options["average"] = data.draw(st.sampled_from(averages(metric, options)), "average")
-    options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, -0.25, math.nan]))
-    if k is not None:
-        options["k"] = k
-    assert_equal(metric, y_true, y_score, groups, sample_weight=weight, **options)
-
-
-@pytest.mark.parametrize("plain", [False, True])
-@pytest.mark.parametrize(("metric", "k"), [c for c in CUT if "unjudged" in METRICS[c[0]].options])
-@examples(16)
-@given(data=st.data())
-def test_unjudged_documents_under_each_rule(metric, k, plain, data):
-    options = {name: data.draw(st.sampled_from(v), name) for name, v in OPTIONS[metric].items()}
-    options["unjudged"] = data.draw(st.sampled_from(["irrelevant", "drop"]))
-    if options["unjudged"] == "irrelevant" and options.get("threshold", 0) < 0:
-        options["threshold"] = 0
-    labels = [*labels_for(metric, options), math.nan, math.nan]
+    if rule == "irrelevant":
+        options |= {"threshold": max(options["threshold"], 0)} if "threshold" in options else {}
+    labels = [*labels_for(metric, options), *[math.nan] * 2 * (rule != "error")]
     y_true, y_score, groups, weight = data.draw(ragged(labels))
     options["average"] = data.draw(st.sampled_from(averages(metric, options)), "average")
-    options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, math.nan]))
-    if k is not None:
-        options["k"] = k
-    weights = None if weight is None else weight.tolist()
-    rows = y_true.tolist(), y_score.tolist(), groups.tolist()
-    # a rule changes nothing for metrics whose definitions distinguish unjudged documents
-    rule = {"unjudged"} if metric in ("bpref", "infap", "judged") else set()
-    defined = {name: value for name, value in options.items() if name not in rule}
-    expected = oracle.score(metric, *rows, sample_weight=weights, **defined)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "PLAIN_UP_TO", np.inf if plain else 0)
-        (ours,) = evaluate(
-            y_true, y_score, metric, groups=groups, sample_weight=weight, **options
-        ).values()
-    np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+    options["replace_undefined_by"] = data.draw(st.sampled_from([0.0, 1.0, -0.25, math.nan]))
+    cut = {} if k is None else {"k": k}
+    assert_equal(
+        metric, y_true, y_score, groups, sample_weight=weight, unjudged=rule, **options | cut
+    )
 
 
 @pytest.mark.parametrize(("metric", "k"), CUT)
@@ -216,69 +193,6 @@ def test_clicks_of_ragged_queries(metric, k, data):
     if k is not None:
         options["k"] = k
     assert_equal(metric, y_true, y_score, groups, sample_weight=weight, **options)
-
-
-def small_set(labels):
-    """Four queries: all tied, none relevant, a single document, some documents not retrieved."""
-    rng = np.random.default_rng(1)
-    groups = np.repeat([2, 0, 1, 3], [4, 4, 1, 4])
-    y_true = rng.choice(labels, len(groups))
-    y_true[groups == 0] = min(labels)
-    y_true[groups == 2] = rng.permutation([min(labels), max(labels), *labels[:2]])
-    y_score = rng.choice([2.0, 1.0], len(groups))
-    y_score[groups == 2] = 0.0
-    y_score[10] = -INF
-    return y_true, y_score, groups, np.array([1.0, 2.0, 0.5, 3.0])[groups]
-
-
-def slow_if(name, *values, slow):
-    """A parameter of a test, which takes long."""
-    return pytest.param(*values, marks=[pytest.mark.slow] * slow, id=name)
-
-
-@pytest.mark.parametrize("metric", [slow_if(m, m, slow=m == "rbp") for m in OPTIONS])
-def test_every_combination_of_options(metric):
-    cuts = [1, 3, 5, None] if "k" in METRICS[metric].options else [None]  # of four documents
-    for k, *values in itertools.product(cuts, *OPTIONS[metric].values()):
-        options = dict(zip(OPTIONS[metric], values, strict=True))
-        y_true, y_score, groups, weight = small_set(labels_for(metric, options))
-        if k is not None:
-            options["k"] = k
-        for average in averages(metric, options):
-            assert_equal(
-                metric, y_true, y_score, groups, average=average, sample_weight=weight, **options
-            )
-
-
-def long_set(labels, n_queries=30):
-    """Queries of up to 70 documents, each with a tie group of five and another of three."""
-    rng = np.random.default_rng(2)
-    sizes = rng.integers(9, 71, n_queries)
-    y_score = []
-    for n in sizes:
-        score = np.arange(n, dtype=float)
-        head = rng.integers(0, n - 8)
-        score[head : head + 5], score[head + 5 : head + 8] = head, head + 5
-        y_score.append(rng.permutation(score))
-    groups = np.repeat(rng.permutation(n_queries), sizes)
-    order = rng.permutation(len(groups))
-    y_true = rng.choice(labels, len(groups))
-    return y_true[order], np.concatenate(y_score)[order], groups[order]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("metric", "k"),
-    [slow_if(f"{m}-{k}", m, k, slow=k is None) for m, k in CUT if k in (5, None)],
-)
-def test_long_queries(metric, k):
-    cut = {} if k is None else {"k": k}
-    y_true, y_score, groups = long_set(LABELS[metric])
-    rows = (y_true.tolist(), y_score.tolist(), groups.tolist())
-    expected = oracle.score(metric, *rows, average=None, **cut)
-    for n_jobs in (1, 2):
-        ours = evaluate(y_true, y_score, metric, groups=groups, average=None, n_jobs=n_jobs, **cut)
-        np.testing.assert_allclose(*ours.values(), expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("whole", [True, False])

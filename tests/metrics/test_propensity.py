@@ -173,7 +173,7 @@ REFUSED_OPTIONS = [
     ("precision@2", {"denominator": "attainable"}, "clicks show only some"),
     ("recall@2", {"denominator": "min"}, "clicks show only some"),
     ("rbp", {"normalize": True}, "divides by the highest gain"),
-    (lambda block: block.sizes, {}, "a function of a block.* takes no propensity"),
+    (lambda block: block.sizes, {}, "takes no propensity: a function of a block is"),
 ]
 
 

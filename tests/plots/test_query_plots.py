@@ -1,8 +1,7 @@
 """Plots of queries: two systems against each other, and a metric against a property."""
 
-from itertools import pairwise
+import itertools
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,22 +9,58 @@ from matplotlib.colors import same_color
 
 from sklearn_rankscore import (
     ForestDisplay,
+    QueryDeltaDisplay,
     QueryPropertyDisplay,
     QueryScatterDisplay,
     QueryScores,
     compare,
-    make_ranking,
     query_scores,
 )
-from sklearn_rankscore.plots.palette import BETTER, WORSE
-
-mpl.use("Agg")
+from sklearn_rankscore.plots.style import BETTER, WORSE
 
 
-@pytest.fixture(scope="module")
-def data():
-    X, y, groups = make_ranking(n_queries=60, random_state=0, shuffle=True)
-    return y, {"one": X[:, 0], "two": X[:, 0] + X[:, 1] / 2}, groups
+def legend(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def test_delta_shows_sorted_differences(data):
+    y, models, groups = data
+    scores = query_scores(y, models, ["map", "ndcg@10"], groups=groups)
+    display = QueryDeltaDisplay.from_query_scores(scores, metric="ndcg@10", random_state=0)
+    deltas = np.sort(scores["two"]["ndcg@10"] - scores["one"]["ndcg@10"])[::-1]
+    drawn = display.wins_.get_data().values + display.losses_.get_data().values
+    np.testing.assert_allclose(drawn, deltas, atol=1e-12)
+    one = compare(scores)["ndcg@10", "two"]
+    *counts, mean = legend(display)
+    kinds = {"wins": one.wins, "losses": one.losses}
+    assert counts == [f"{kind} {n} ({n / 60:.0%})" for kind, n in kinds.items()]
+    numbers = one.difference, *one.interval
+    shown = "mean {:+.3f}, 95 % interval [{:+.3f}, {:+.3f}]".format(*numbers)
+    assert mean == shown.replace("-", "−")
+    assert display.mean_line_.get_ydata()[0] == pytest.approx(one.difference)
+    assert display.ax_.get_legend().get_title().get_text() == "two − one"
+    assert display.ax_.get_xlabel() == f"queries, sorted by difference ({one.ties} ties)"
+    weights = 1.0 + groups % 2
+    back = QueryDeltaDisplay.from_predictions(
+        y, models, groups=groups, sample_weight=weights, baseline="two"
+    )
+    np.testing.assert_allclose(np.sort(back.deltas), np.sort(-deltas), atol=1e-12)
+    expected = np.average(back.deltas, weights=1.0 + np.arange(60) % 2)
+    assert back.mean_line_.get_ydata()[0] == pytest.approx(expected)
+
+
+def test_delta_of_few_queries_counts_them_and_of_many_has_no_more_steps_than_pixels():
+    few = QueryDeltaDisplay(deltas=[0.5, -0.5], metric="m").plot()
+    few.figure_.canvas.draw()
+    assert [tick for tick in few.ax_.get_xticks() if 0 <= tick <= 2] == [0, 1, 2]
+    deltas = np.random.default_rng(0).normal(0.1, 1, 100_003).round(2)
+    display = QueryDeltaDisplay(deltas=deltas, metric="mrr").plot()
+    values, edges, _ = display.wins_.get_data()
+    assert len(values) == 5_000
+    assert (edges[0], edges[-1]) == (0, 100_003)
+    ranked = np.sort(deltas)[::-1]
+    np.testing.assert_array_equal(values, np.maximum(ranked[edges[:-1].astype(int)], 0))
+    assert display.losses_.get_data().values[-1] == ranked[-1]
 
 
 def test_scatter_has_a_point_for_each_query(data):
@@ -34,22 +69,17 @@ def test_scatter_has_a_point_for_each_query(data):
     display = QueryScatterDisplay.from_query_scores(scores, metric="ndcg@10")
     one, two = scores["one"]["ndcg@10"], scores["two"]["ndcg@10"]
     difference = compare(scores)["ndcg@10", "two"]
-    for points, kept in ((display.wins_, two - one > 1e-12), (display.losses_, two - one < -1e-12)):
-        drawn = points.get_offsets()
-        expected = np.column_stack([one, two])[kept]
-        assert sorted(map(tuple, drawn.tolist())) == sorted({*map(tuple, expected.tolist())})
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts[0] == f"wins {difference.wins} ({difference.wins / 60:.0%})"
-    assert texts[2] == f"ties {difference.ties} ({difference.ties / 60:.0%})"
-    assert same_color(display.wins_.get_facecolor()[0, :3], BETTER)
-    assert same_color(display.losses_.get_facecolor()[0, :3], WORSE)
+    kinds = (display.wins_, two - one > 1e-12, BETTER), (display.losses_, two - one < -1e-12, WORSE)
+    for points, kept, color in kinds:
+        expected = np.unique(np.column_stack([one, two])[kept], axis=0)
+        np.testing.assert_array_equal(points.get_offsets(), expected)
+        assert same_color(points.get_facecolor()[0, :3], color)
+    counts = {"wins": difference.wins, "losses": difference.losses, "ties": difference.ties}
+    assert legend(display) == [f"{kind} {n} ({n / 60:.0%})" for kind, n in counts.items()]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("one", "two")
     assert display.ax_.get_xlim() == display.ax_.get_ylim()
-    black = display.plot(c="k")
-    assert same_color(black.wins_.get_facecolor()[0, :3], "black")
-    back = QueryScatterDisplay.from_predictions(
-        y, models, groups=groups, metric="ndcg@10", baseline="two"
-    )
+    assert same_color(display.plot(c="k").wins_.get_facecolor()[0, :3], "black")
+    back = QueryScatterDisplay.from_query_scores(scores, metric="ndcg@10", baseline="two")
     np.testing.assert_array_equal(back.baseline_values, two)
 
 
@@ -57,21 +87,19 @@ def test_scatter_draws_equal_points_once_with_their_number():
     a = QueryScores(range(5), [[0.0], [0.0], [0.0], [1.0], [np.nan]], ["m"])
     b = QueryScores(range(5), [[1.0], [1.0], [0.5], [1.0], [1.0]], ["m"])
     display = QueryScatterDisplay.from_query_scores({"a": a, "b": b})
-    sizes = dict(
-        zip(
-            map(tuple, display.wins_.get_offsets().tolist()), display.wins_.get_sizes(), strict=True
-        )
-    )
-    assert sizes[0, 1] == 2 * sizes[0, 0.5]
+    assert display.wins_.get_offsets().tolist() == [[0, 0.5], [0, 1]]
+    small, large = display.wins_.get_sizes()
+    assert large == 2 * small
     assert display.ties_.get_offsets().tolist() == [[1, 1]]
     assert len(display.model_values) == 4
     large, rounded = (QueryScores([1, 2], [[v], [2.0]], ["dcg"]) for v in (1000, 1000 + 1e-10))
     display = QueryScatterDisplay.from_query_scores({"a": large, "b": rounded})
-    assert len(display.ties_.get_offsets()) == compare({"a": large, "b": rounded})["dcg", "b"].ties
+    assert len(display.ties_.get_offsets()) == 2
     with pytest.raises(ValueError, match="compares two models"):
         QueryScatterDisplay.from_query_scores({"a": a})
-    with pytest.raises(ValueError, match="no query to plot"):
-        QueryScatterDisplay.from_query_scores({"a": a.select(slice(4, 5)), "b": b.select([4])})
+    for draw in (QueryScatterDisplay, QueryDeltaDisplay):
+        with pytest.raises(ValueError, match="no query to plot: 'm' must be defined for both"):
+            draw.from_query_scores({"a": a.select(slice(4, 5)), "b": b.select([4])})
 
 
 @pytest.mark.parametrize("property", ["documents", "relevant"])
@@ -120,18 +148,15 @@ def test_any_property(data):
         QueryPropertyDisplay.from_predictions(y, models["one"], groups=groups, property="length")
 
 
-@pytest.mark.parametrize(("n_values", "name"), [(20, "category"), (9, "a longer category")])
-def test_many_values_of_a_property_do_not_overlap(data, n_values, name):
+def test_many_values_of_a_property_do_not_overlap(data):
     y, models, groups = data
-    values = np.array([f"{name} {i}" for i in np.arange(60) % n_values])
+    values = np.array([f"a longer category {i}" for i in np.arange(60) % 9])
     scores = query_scores(y, models, "ndcg@10", groups=groups)
     display = QueryPropertyDisplay.from_query_scores(scores, {"kind": values})
     display.figure_.canvas.draw()
-    labels = display.ax_.get_xticklabels()
-    assert len(labels) == n_values
-    boxes = [label.get_window_extent() for label in labels]
-    for left, right in pairwise(boxes):
-        assert left.x1 <= right.x0 + 1
+    boxes = [label.get_window_extent() for label in display.ax_.get_xticklabels()]
+    assert len(boxes) == 9
+    assert all(left.x1 <= right.x0 + 1 for left, right in itertools.pairwise(boxes))
     assert min(box.y0 for box in boxes) >= 0
 
 
@@ -156,27 +181,22 @@ def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
         QueryPropertyDisplay.from_query_scores(other, [10, 20])
 
 
-def undefined_in_places(n_values, n_queries):
-    """Two systems of which the second has nothing to measure for every other query."""
-    values = np.random.default_rng(0).random((n_queries, 1))
-    some = np.where(np.arange(n_queries)[:, None] % 2, values, np.nan)
-    ids = np.arange(n_queries)
-    systems = {"a": QueryScores(ids, values, ["m"]), "b": QueryScores(ids, some, ["m"])}
-    return systems, {"kind": ids // 2 % n_values}
-
-
 def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
-    systems, kinds = undefined_in_places(2, 40)
-    kinds = {"kind": np.where(np.arange(40) < 2, "x", "y")}
-    other = dict(reversed(systems.items()))
-    for named, expected in ((systems, [[2, 38], [1, 19]]), (other, [[1, 19], [2, 38]])):
-        display = QueryPropertyDisplay.from_query_scores(named, kinds)
+    """The second of the two systems has nothing to measure for every other query."""
+    ids = np.arange(40)
+    values = np.random.default_rng(0).random((40, 1))
+    some = np.where(ids[:, None] % 2, values, np.nan)
+    all_of, half = QueryScores(ids, values, ["m"]), QueryScores(ids, some, ["m"])
+    for systems, expected, labels in (
+        ({"a": all_of, "b": half}, [[2, 38], [1, 19]], ["x\n1–2", "y\n19–38"]),
+        ({"b": half, "a": all_of}, [[1, 19], [2, 38]], ["x\n1–2", "y\n19–38"]),
+        ({"a": all_of, "c": all_of}, [2, 38], ["x\n2", "y\n38"]),
+        (half, [1, 19], ["x\n1", "y\n19"]),
+    ):
+        kinds = {"kind": np.where(ids < 2, "x", "y")}
+        display = QueryPropertyDisplay.from_query_scores(systems, kinds)
         assert display.queries.tolist() == expected
-        labels = [label.get_text() for label in display.ax_.get_xticklabels()]
-        assert labels == ["x\n1–2", "y\n19–38"]
-        assert display.ax_.get_xlabel() == "kind\nnumber of queries (range over models)"
-    alone = QueryPropertyDisplay.from_query_scores(systems["b"], kinds)
-    assert alone.queries.tolist() == [1, 19]
-    same = QueryPropertyDisplay.from_query_scores({"a": systems["a"], "c": systems["a"]}, kinds)
-    assert same.queries.tolist() == [2, 38]
-    assert same.ax_.get_xlabel() == "kind\nnumber of queries"
+        assert [label.get_text() for label in display.ax_.get_xticklabels()] == labels
+        is_range = "–" in labels[0]
+        of = " (range over models)" if is_range else ""
+        assert display.ax_.get_xlabel() == f"kind\nnumber of queries{of}"

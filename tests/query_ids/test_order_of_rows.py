@@ -29,10 +29,11 @@ TENTHS = (VALUES * 10).astype(int)
 GRADES = {"y_true": Y, "y_score": S, "groups": QID, "sample_weight": pd.Series(1.0, X.index)}
 
 
-def routed(g, cv):
+def routed(g, cv, **params):
     with config_context(enable_metadata_routing=True):
-        params = {"groups": g}
-        return ms.cross_val_score(RANKER, FEATURES, Y, scoring="mrr", cv=cv, params=params)
+        scorer = rs.make_ranking_scorer("dcg").set_score_request(target=True)
+        params["groups"] = g
+        return ms.cross_val_score(RANKER, FEATURES, Y, scoring=scorer, cv=cv, params=params)
 
 
 OF_METRICS = {
@@ -92,7 +93,12 @@ OF_VALUES = {  # anything else of rows
     "weights of folds": lambda v: ms.cross_validate(
         RANKER, FEATURES, Y, cv=CV, **BY_ID, params={"sample_weight": v}
     ),
+    "weights of a step": lambda v: ms.cross_validate(
+        make_pipeline(RANKER), FEATURES, Y, cv=CV, **BY_ID,
+        params={"queryranker__sample_weight": v},
+    ),
     "target": lambda v: get_scorer("dcg")(FITTED, FEATURES, Y, **BY_ID, target=v),
+    "target of folds": lambda v: routed(QID, CV, target=v),
     "names": lambda v: rs.RankChangeDisplay.from_predictions(
         Y, {"a": S, "b": X["x1"]}, **BY_ID, query=1, names=v
     ),
@@ -169,6 +175,7 @@ def test_row_labels_of_every_kind_and_the_proposed_fixes(name):
     scores, groups = S.to_numpy(), QID.to_numpy()
     expected = rs.ndcg_score(Y, scores, groups=groups)
     assert rs.ndcg_score(y_true, y_score, groups=ids) == expected
+    assert rs.ndcg_score(y_true, S, groups=QID) == expected  # which has none of these labels
     other_way = y_score.iloc[::-1]
     if name != "overlapping intervals":
         assert rs.ndcg_score(y_true, other_way.loc[y_true.index], groups=ids) == expected
@@ -195,6 +202,8 @@ def test_ids_in_the_index_of_one_system_are_those_of_all(function):
     indexed = X.set_index("qid")["x0"]
     both = function(Y.to_numpy(), {"a": indexed.to_numpy(), "b": indexed}, "mrr")
     assert repr(both["a"]) == repr(both["b"]) == repr(function(Y.to_numpy(), indexed, "mrr"))
+    with pytest.raises(ValueError, match="the scores of 'b' have another index than"):
+        function(Y.to_numpy(), {"a": S, "b": S.iloc[::-1]}, "mrr", groups=QID.to_numpy())
 
 
 def test_what_has_no_labels_in_common_is_not_compared():

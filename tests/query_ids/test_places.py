@@ -131,6 +131,7 @@ def test_given_groups_are_coarser_than_ids_in_the_data_and_must_not_divide_them(
     for call in (
         *(lambda cv=cv: next(cv.split(rows, labels, groups=HALVES)) for cv in SPLITTERS),
         lambda: next(CV.split(X, Y, groups=HALVES, qid=QID)),
+        lambda: next(rs.QueryKFold(3, groups="session_id").split(SESSIONS, groups=HALVES)),
         lambda: rs.query_train_test_split(labels, rows, groups=HALVES),
         lambda: rs.cross_val_query_scores(Ridge(), rows, labels, groups=HALVES, **OPTIONS),
         lambda: rs.QueryRanker(Ridge()).fit(rows, labels, groups=HALVES),
@@ -138,7 +139,7 @@ def test_given_groups_are_coarser_than_ids_in_the_data_and_must_not_divide_them(
         with pytest.raises(ValueError, match=f"groups would divide {N_DIVIDED} of the 24 queries"):
             call()
     one = np.where(np.arange(len(QID)) == np.flatnonzero(QID == 7)[0], 100, USERS)
-    with pytest.raises(ValueError, match=r"groups would divide 1 of .* rows of query 7"):
+    with pytest.raises(ValueError, match=r"groups would divide 1 of .* such as 7"):
         next(CV.split(rows, labels, groups=one))
 
 
@@ -234,10 +235,14 @@ def test_the_proposed_change_suits_the_names_in_x(name):
         assert len(list(rs.QueryKFold(24).split(changed, LABELS))) == 24
 
 
+USUAL = """query query_id QueryID q_id session session_id sessionid search_id srch_id user user_id
+UserId group group_id list_id"""
+
+
 def test_other_tables():
     columns, level = {"x": [1, 2], "User_ID": [2, 1]}, LEVEL.rename("day")
     renamed = "if they are the column 'User_ID', rename it to 'qid'."
-    given = "pass groups=ids; where scikit-learn does not pass them on, have them in the index"
+    given = "elsewhere groups=ids; where scikit-learn does not pass them on, have them in the"
     for rows, told in (
         (pl.DataFrame(columns), renamed),
         (pa.table(columns), renamed),
@@ -245,6 +250,7 @@ def test_other_tables():
         (X, given),
         (FRAME, given),
         (FRAME.set_axis([7, 8, 9], axis=1), given),
+        *((pl.DataFrame({name: [1]}), f"the column {name!r}, rename it") for name in USUAL.split()),
     ):
         with pytest.raises(rs.NoGroupsError, match=re.escape(told)):
             next(rs.QueryKFold(2).split(rows))

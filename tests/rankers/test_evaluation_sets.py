@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from gathered_rows import gather
 from lightgbm import LGBMRanker
-from native_fits import fit, is_ranker, log_of, make
+from native_fits import fit, gather, is_ranker, log_of, make
 from ranking_rows import BY_ID, IDS, IDS_VALID, INDEX, ROWS, VALID, X_VALID, Y_VALID, X, Y, last
 from sklearn import config_context
 from sklearn.linear_model import Ridge
@@ -146,7 +145,7 @@ def test_models_that_know_no_sets_or_no_queries():
     fitted = QueryRanker(Own()).fit(*ROWS, eval_set=SETS["eval_set"])
     assert fitted.estimator_.eval_set_ is SETS["eval_set"]
     model = QueryRanker(make("LGBMRegressor", 5))
-    with pytest.raises(ValueError, match=r"no queries .*early_stopping='ndcg@10'\) knows"):
+    with pytest.raises(ValueError, match=r"no queries .*early_stopping='ndcg@10'\), which"):
         model.fit(*ROWS, eval_metric=lightgbm_metric("ndcg@10"), **SETS)
     model.set_params(early_stopping="ndcg@10").fit(*ROWS, **SETS)
 

@@ -223,13 +223,3 @@ def test_other_columns_are_refused(form, ranker):
         ):
             with pytest.raises(ValueError, match="in the same order as they were in fit"):
                 call()
-
-
-def test_names_of_features_are_those_of_the_frame():
-    fitted = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(FRAME, Y, groups=IDS)
-    assert list(fitted.feature_names_in_) == list("abcd")
-    with (
-        pytest.warns(UserWarning, match="X does not have valid feature names"),
-        pytest.raises(ValueError, match=r"X has 3 features, but QueryRanker is expecting 4"),
-    ):
-        fitted.predict(np.ones((4, 3)))

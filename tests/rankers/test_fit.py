@@ -4,12 +4,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from gathered_rows import gather
-from native_fits import START, fit, log_of, make, n_rounds_of
-from ranking_rows import BY_ID, FRAME, IDS, INDEX, INDEXED, ROWS, X, Y, last
+from native_fits import fit, gather, log_of, make, n_rounds_of
+from ranking_rows import BY_ID, FRAME, IDS, ROWS, X, Y, last
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -23,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rankscore import QueryRanker, make_ranking, make_ranking_scorer, ndcg_score
 
 TEXT = [f"query {i:02d}" for i in IDS]
-PARTS = {"user": IDS // 7, "visit": IDS % 7}
 WEIGHTS = 1.0 + 9 * (IDS % 3 == 0)
 # each way to give ids: X, y, arguments of fit, parameters of QueryRanker
 WAYS = {
@@ -33,15 +29,6 @@ WAYS = {
     "more than 32 bits": (X, Y, {"groups": IDS * 2**33}, {}),
     "fractions": (X, Y, {"groups": IDS * 0.25}, {}),
     "column": (FRAME.assign(qid=IDS), pd.Series(Y), {}, {}),
-    "polars": (pl.from_pandas(FRAME.assign(qid=IDS)), pl.Series(Y), {}, {}),
-    "pyarrow": (pa.Table.from_pandas(FRAME.assign(qid=TEXT)), pa.array(Y), {}, {}),
-    "level of X": (INDEXED, Y, {}, {}),
-    "level of y": (X, pd.Series(Y, INDEX), {}, {}),
-    "another level": (INDEXED.rename_axis("session"), Y, {}, {"groups": "session"}),
-    "two columns": (pl.from_pandas(FRAME.assign(**PARTS)), Y, {}, {"groups": ["user", "visit"]}),
-    "column and level": (
-        FRAME.assign(**PARTS).set_index("user"), Y, {}, {"groups": ("user", "visit")}
-    ),
 }  # fmt: skip
 
 
@@ -59,9 +46,8 @@ def test_a_ranker_is_fitted_to_rows_gathered_by_query(way, ranker):
     given, labels, params, options = WAYS[way]
     fitted = QueryRanker(model, **options).fit(given, labels, sample_weight=WEIGHTS, **params)
     np.testing.assert_array_equal(fitted.predict(given), expected)
-    if way != "level of y":  # `rank` is given no y
-        by_hand = pd.Series(expected).groupby(IDS).rank(ascending=False, method="first")
-        np.testing.assert_array_equal(fitted.rank(given, **params), by_hand)
+    by_hand = pd.Series(expected).groupby(IDS).rank(ascending=False, method="first")
+    np.testing.assert_array_equal(fitted.rank(given, **params), by_hand)
     score = ndcg_score(Y, expected, groups=IDS)
     assert fitted.score(given, labels, **params) == pytest.approx(score)
     assert (fitted.n_features_in_, fitted.n_queries_) == (6, 40)
@@ -110,17 +96,6 @@ def test_weights_are_numbers_of_any_type(ranker):
         np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
-@pytest.mark.parametrize("piped", [False, True])
-def test_scores_to_start_from_are_gathered_too(piped, ranker):
-    model = make_pipeline("passthrough", make(ranker)) if piped else make(ranker)
-    step = f"{ranker.lower()}__" if piped else ""
-    start = np.linspace(-3, 3, len(Y))
-    plain, started = fit(make(ranker), *ROWS), fit(make(ranker), *ROWS, start=start)
-    ours = QueryRanker(model).fit(*ROWS, **{step + START[ranker[0]]: start})
-    np.testing.assert_array_equal(last(ours.estimator_).predict(X), started.predict(X))
-    assert not np.array_equal(plain.predict(X), started.predict(X))
-
-
 # --- pipelines, and other estimators
 
 
@@ -148,14 +123,6 @@ def test_pipelines_inside_and_outside_are_the_same(ranker):
     np.testing.assert_array_equal(inside.predict(X), expected)
 
 
-class RidgeInSteps(Ridge):
-    """A model with a parameter `steps` that is no pipeline."""
-
-    def __init__(self, steps=100, alpha=1.0):
-        super().__init__(alpha)
-        self.steps = steps
-
-
 class OneOutput(Ridge):
     """A model that predicts a column, as a neural network with one output."""
 
@@ -173,7 +140,6 @@ class Own(BaseEstimator):
 
 ANY = [
     Ridge(),
-    *(RidgeInSteps(steps) for steps in (100, (), [(0, 1), (2, 3)])),
     LogisticRegression(max_iter=50, C=0.01),
     BaggingRegressor(Ridge(), 3, random_state=0),
     VotingRegressor([("a", Ridge()), ("b", Ridge(100))]),
@@ -214,8 +180,7 @@ def test_weights_and_other_parameters_reach_a_pointwise_model():
     np.testing.assert_array_equal(own.estimator_.given_["qid"], gather(IDS)[0])
 
 
-@pytest.mark.parametrize("names", [(0, 1), ("no", "yes")])
-@pytest.mark.filterwarnings("ignore:the labels are text:UserWarning")
+@pytest.mark.parametrize("names", [(0, 1), (1, 0)])
 def test_the_higher_class_of_catboost_is_relevant(names):
     """In whatever order its `class_names` are."""
     relevant = (Y > 1).astype(int)
@@ -283,7 +248,7 @@ def test_a_model_is_continued(form, ranker):
 
 def test_what_warns():
     ids = np.arange(len(Y))  # those of documents are no query ids
-    with pytest.warns(UserWarning, match="same id for all documents of a query"):
+    with pytest.warns(UserWarning, match=r"LGBMRanker\.fit learns little; .* same id for all"):
         QueryRanker(make("LGBMRanker", 2)).fit(X, Y, ids)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -291,6 +256,3 @@ def test_what_warns():
         for others in (np.zeros(len(Y)), np.maximum(ids, 1)):  # one query has two documents
             QueryRanker(make("LGBMRanker", 2)).fit(X, Y, others)
         QueryRanker(Ridge()).fit(X[:1], Y[:1], groups=[0])
-    with pytest.warns(UserWarning, match="A column-vector y was passed"):
-        fitted = QueryRanker(Ridge()).fit(X, pd.DataFrame({"rel": Y}), IDS)
-    np.testing.assert_array_equal(fitted.predict(X), Ridge().fit(X, Y).predict(X))

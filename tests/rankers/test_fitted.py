@@ -1,16 +1,12 @@
 """What a fitted QueryRanker offers: ranks, scores, attributes, and a place in other estimators."""
 
-import re
-
 import numpy as np
 import pytest
 import sklearn
 from native_fits import fit, make
-from ranking_rows import FRAME, IDS, ROWS, X, Y
+from ranking_rows import IDS, ROWS, X, Y
 from scipy.stats import rankdata
-from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -168,25 +164,3 @@ def test_training_rows_and_folds_do_not_warn():
     QueryRanker(Ridge(), max_queries=10, random_state=0).fit(*ROWS).score(*ROWS)
     QueryRanker(Ridge()).fit(X, Y).score(*ROWS)
     cross_val_score(QueryRanker(Ridge()), X, Y, groups=IDS, cv=CV)
-
-
-# --- inside of other estimators
-
-
-def test_it_stands_in_votes_and_bagging(ranker):
-    frame, alone = FRAME.assign(qid=IDS), fit(make(ranker, 5), *ROWS).predict(X)
-    members = [("ranker", QueryRanker(make(ranker, 5))), ("ridge", QueryRanker(Ridge()))]
-    vote = VotingRegressor(members).fit(frame, Y)
-    expected = (alone + Ridge().fit(X, Y).predict(X)) / 2
-    np.testing.assert_allclose(vote.predict(frame), expected)
-    bagging = BaggingRegressor(members[0][1], 2, random_state=0, bootstrap=False)
-    with config_context(enable_metadata_routing=True):
-        bagging.fit(X, Y, groups=IDS)
-    np.testing.assert_allclose(bagging.predict(X), alone)
-
-
-def test_its_html_links_to_a_page_that_exists():
-    derived = type("Derived", (QueryRanker,), {})  # of which our documentation knows nothing
-    page = r'href="https://sklearn-rankscore\.readthedocs\.io/[^"]*api/sklearn_rankscore\.'
-    assert re.search(page + r'QueryRanker\.html"', QueryRanker(Ridge())._repr_html_())
-    assert "Derived.html" not in derived(Ridge())._repr_html_()

@@ -97,7 +97,7 @@ DATA = [
     (fit(X=X[:0], y=Y[:0], groups=IDS[:0]), "X has no rows; a fit needs"),
     (fit(y=None), "requires y to be passed, but the target y is None"),
     (fit(y=np.column_stack([Y, Y])), "1d"),
-    (lambda: fit(LogisticRegression(), y=WORDS)().predict(X), "got strings .*as grades"),
+    (lambda: fit(LogisticRegression(), y=WORDS)().predict(X), "are text, .*as grades"),
     (fit(sample_weight=np.ones(30)), rf"got 30 for {N} documents.*np\.repeat\(weights, sizes\)"),
     (fit(sample_weight=np.ones((N, 2))), "1d array"),
     (fit(sample_weight=WITH_NAN), "sample_weight contains NaN.*7"),
@@ -136,7 +136,7 @@ STOPPING = [
     *((stop(params={"validation_fraction": v}), f"validation_fraction={re.escape(repr(v))}: ")
       for v in (1.5, 1.0, 0.0, 0, -1, True, "0.1", 30)),
     (stop(groups=np.zeros(N)), "validation_fraction=0.1: .*n_queries=1"),
-    (stop(y=np.ones(N, int)), "holds out 3 of the 30 queries, and in each of these"),
+    (stop(y=np.ones(N, int)), "fraction=0.1: none of the 3 queries .* documents of different"),
     (stop(ndcg_score, sample_weight=GROWING), "(?s)varies within a query.*eval_set="),
     (stop(sample_weight=0.0 * ONES), "undefined for each of .* or all weights are 0"),
     (stop("ndcg", make("LGBMRegressor"), y=Y - 2), "negative"),

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from gathered_rows import gather
 from lightgbm import record_evaluation
-from native_fits import fit, make
+from native_fits import fit, gather, make
 from ranking_rows import BY_ID, FRAME, IDS, INDEX, INDEXED, ROWS, X, Y, last
 from sklearn import config_context
 from sklearn.base import clone
@@ -179,12 +178,9 @@ def test_requests_of_the_inner_ranker_are_honoured():
 # what the ranker and QueryRanker request, and the metadata that the fit takes as weights
 REQUESTED_WEIGHTS = {
     "declined": (None, False, None),
-    "declined by the ranker": (False, None, None),
     "declined by the ranker alone": (False, True, None),
-    "requested": (None, True, "sample_weight"),
     "requested by the ranker": (True, None, "sample_weight"),
     "requested by the ranker alone": (True, False, "sample_weight"),
-    "another name": (None, "own", "own"),
     "another name by the ranker": ("own", None, "own"),
     "undecided": (None, None, ValueError),
 }

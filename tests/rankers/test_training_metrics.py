@@ -9,7 +9,6 @@ import pytest
 import xgboost
 from native_fits import make
 from sklearn.base import clone
-from sklearn.metrics import ndcg_score as scikit_learns_ndcg
 from training_rounds import ROUNDS, STOPPING_ROUNDS, best_round, recomputed, sizes_of
 
 from sklearn_rankscore import (
@@ -139,22 +138,6 @@ def test_catboost_logs_minus_one_where_the_value_is_unknown(real):
     assert undefined.evaluate([SCORES], [0, 0, 0, 0], None) == (-1, 1)
     _, best, _ = train_catboost(real, of_catboost("ndcg@10", real), boosting_type="Ordered")
     assert best > 0
-
-
-def test_xgbranker_does_not_average_over_queries(real):
-    """The reason for refusing XGBRanker: once this test fails, it can be supported."""
-    X, y, ids = real[1]
-
-    def ndcg_of_query(y_true, y_score):
-        return scikit_learns_ndcg([2.0**y_true - 1], [y_score], k=10) if y_true.any() else 0.0
-
-    model = make("XGBRanker", 1, eval_metric=ndcg_of_query)
-    model.fit(X, y, qid=ids, eval_set=[(X, y)], eval_qid=[ids], verbose=False)
-    reported = model.evals_result()["validation_0"]["ndcg_of_query"][0]
-    score = model.predict(X).astype(float)
-    values = [ndcg_of_query(y[ids == q], score[ids == q]) for q in np.unique(ids)]
-    assert reported == pytest.approx(np.average(values, weights=sizes_of(ids)), abs=1e-6)
-    assert abs(reported - np.mean(values)) > 1e-3
 
 
 Y, IDS = np.array([1, 0, 0, 1]), np.array([0, 0, 1, 1])

@@ -27,22 +27,6 @@ def test_groups_of_columns_equal_those_of_positions(width, depth, share):
     np.testing.assert_array_equal(columns, values)
 
 
-@pytest.mark.parametrize("width", [2, 16])
-def test_sums_of_bytes_equal_those_of_floats(width):
-    random = np.random.default_rng(width)
-    equals_next = random.random((200, width - 1)) < 0.9
-    equals_next[0] = True
-    values = np.asfortranarray(random.integers(0, 256, (200, width), dtype=np.uint8))
-    values[0] = 255  # the largest sum
-    groups, copy = TieColumns(equals_next, width), values.copy()
-    for ties in TIES:
-        result = groups.apply_tie_rule(values, ties)
-        expected = groups.apply_tie_rule(values.astype(np.float64), ties)
-        assert result.dtype == np.float64
-        np.testing.assert_array_equal(result, expected)
-    np.testing.assert_array_equal(values, copy)
-
-
 @pytest.mark.parametrize("width", [1, 2, 16, 300])
 def test_true_entries_at_the_beginning_in_either_memory_order(width):
     flags = np.random.default_rng(0).random((50, width)) < 0.8

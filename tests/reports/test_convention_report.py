@@ -16,67 +16,50 @@ LIBRARIES = ["default", *CONVENTIONS]
 
 
 @pytest.fixture(scope="module")
-def data():
+def sample():
     sample = random_sample(longest=20)
     return {"y_true": sample.y, "y_score": sample.score, "groups": sample.qid}
 
 
-def as_dict(data, metrics):
-    return convention_report(**data, metrics=metrics, output_dict=True)
+def as_dict(sample, metrics):
+    return convention_report(**sample, metrics=metrics, output_dict=True)
 
 
-def test_every_number_is_that_of_evaluate(data):
+def test_every_number_is_that_of_evaluate_and_the_text_rounds_it(sample):
     metrics = ["ndcg@5", "ndcg", "map@5", "precision@3(threshold=1)", "query_auc"]
-    report = as_dict(data, metrics)
+    report = as_dict(sample, metrics)
     assert list(report) == LIBRARIES
-    for library, row in report.items():
-        assert list(row) == metrics
+    text = convention_report(**sample, metrics=metrics, digits=3).partition("\n\n")[0]
+    header, *lines = text.splitlines()
+    assert header.split() == metrics
+    assert len({len(line) for line in [header, *lines]}) == 1
+    for (library, row), line in zip(report.items(), lines, strict=True):
+        shown = ["-" if number is None else f"{number:.3f}" for number in row.values()]
+        assert line.split() == [library, *shown]
         for name, number in row.items():
             known = library == "default" or name.split("@")[0] in CONVENTIONS[library]
             assert (number is not None) == known
             if known:
                 like = None if library == "default" else library
-                assert number == pytest.approx(evaluate(**data, metrics=name, like=like)[name])
+                assert number == pytest.approx(evaluate(**sample, metrics=name, like=like)[name])
 
 
-def test_text_rounds_the_dict(data):
-    metrics = ("ndcg@5", "map@5")
-    report = as_dict(data, metrics)
-    header, *lines = convention_report(**data, digits=3).partition("\n\n")[0].splitlines()
-    assert header.split() == list(metrics)
-    assert [line.split()[0] for line in lines] == LIBRARIES
-    assert len({len(line) for line in [header, *lines]}) == 1
-    for line in lines:
-        library, *cells = line.split()
-        expected = [report[library][name] for name in metrics]
-        assert cells == ["-" if v is None else f"{v:.3f}" for v in expected]
-
-
-def test_a_library_that_refuses_the_labels_has_a_dash(data):
-    report = as_dict(data, "err@5")
+def test_what_a_library_refuses_is_a_dash(sample):
+    """ERR of labels above the largest; MAP over the hits, which is no ratio of sums."""
+    report = as_dict(sample, "err@5")
     assert report["default"]["err@5"] > 0
     assert report["catboost"] == report["ranx"] == {"err@5": None}
-
-
-def test_options_that_a_convention_does_not_have_are_a_dash(data):
-    """MAP over the hits, as torchmetrics has it, is no ratio of sums over queries."""
     name = "map@5(average=micro)"
-    report = as_dict(data, [name, "mrr"])
-    assert report["default"][name] == evaluate(**data, metrics=name)[name]
+    report = as_dict(sample, [name, "mrr"])
+    assert report["default"][name] == evaluate(**sample, metrics=name)[name]
     assert report["torchmetrics"][name] is None
     assert report["torchmetrics"]["mrr"] is not None
 
 
-def test_refuses_a_negative_number_of_digits(data):
-    with pytest.raises(ValueError, match="digits must be an integer of at least 0; got -1"):
-        convention_report(**data, digits=-1)
-
-
 def test_two_dimensional_and_single_query_input():
     table = convention_report([[0, 1], [1, 0]], [[0.2, 0.1], [0.2, 0.1]], metrics="mrr")
-    assert table == convention_report(
-        [0, 1, 1, 0], [2, 1, 2, 1], groups=[0, 0, 1, 1], metrics="mrr"
-    )
+    by_id = {"groups": [0, 0, 1, 1], "metrics": "mrr"}
+    assert table == convention_report([0, 1, 1, 0], [2, 1, 2, 1], **by_id)
     assert re.search(r"default +0\.7500\n", table)
     assert convention_report([0, 1], [2, 1], metrics="mrr", output_dict=True)["rax"] == {"mrr": 0.5}
 
@@ -92,12 +75,11 @@ def test_two_dimensional_and_single_query_input():
         ("mrr(gain=linear)", ValueError, "has no option 'gain'"),
     ],
 )
-def test_wrong_metrics(data, metrics, error, message):
+def test_wrong_metrics(sample, metrics, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        convention_report(**data, metrics=metrics)
-
-
-def test_labels_no_metric_takes_are_refused():
+        convention_report(**sample, metrics=metrics)
+    with pytest.raises(ValueError, match="digits must be an integer of at least 0; got -1"):
+        convention_report(**sample, digits=-1)
     with pytest.raises(ValueError, match="negative labels"):
         convention_report([-1, 1], [1, 2])
 
@@ -147,10 +129,10 @@ def test_effects_are_averaged_over_the_orders_of_the_options():
     assert sum(reasons.values()) == pytest.approx(difference, abs=2e-6)
 
 
-def test_effects_add_up_to_the_difference(data):
+def test_effects_add_up_to_the_difference(sample):
     metrics = ["ndcg@5", "map@5", "precision@3", "rbp@10", "query_auc"]
-    values = as_dict(data, metrics)
-    report = convention_report(**data, metrics=metrics, digits=6)
+    values = as_dict(sample, metrics)
+    report = convention_report(**sample, metrics=metrics, digits=6)
     seen = set()
     for library in CONVENTIONS:
         for (metric, difference), reasons in reasons_of(report, library).items():

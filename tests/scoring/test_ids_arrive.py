@@ -6,7 +6,6 @@ means beside other ids, and in searches within searches, is below.
 """
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import ClassVar
 
@@ -214,16 +213,6 @@ def test_every_tool_and_kind_of_scorer(tool, way, kind):
     assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
 
 
-IN_PROCESSES = [("cross_validate", "groups="), ("grid", "groups=, GroupKFold"),
-                ("grid", "level in Arrow"), ("nested", "routed qid")]  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("tool", "way"), IN_PROCESSES)
-def test_two_processes(tool, way):
-    assert call(tool, way, n_jobs=2) == expected(way)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
 def test_a_process_of_an_inner_search_knows_its_name():
     options = {"scoring": "r2", "cv": FOLDS, "return_estimator": True, "error_score": "raise"}
@@ -288,15 +277,19 @@ FROZEN = [
 
 
 class OfRows(Ridge):
-    """A ranker that is told the ids of its rows by a name of its own, as those of CatBoost are."""
+    """A ranker that is told the ids of its rows by a name of its own, or reads a column `qid`."""
 
-    def fit(self, X, y, group_id=None):
-        assert len(group_id) == len(y)
-        return super().fit(X, y)
+    def fit(self, X, y, group_id=None, qid=None):
+        assert len(X["qid"] if group_id is None else group_id) == len(y)
+        return super().fit(np.asarray(X)[:, :3], y)
+
+    def predict(self, X):
+        return super().predict(np.asarray(X)[:, :3])
 
 
 CALLS = [  # a model, X, options of the call, and its scores
     (OfRows(), X, {"params": {"group_id": QID}}, ALL),
+    (OfRows(), FRAME.assign(qid=QID), {"groups": None}, ALL),  # as XGBRanker does
     *((model, X, {"cv": cv}, by_hand(folds_of(cv)))
       for cv in SPLITS for model in (Ridge(), RIDGE)),
     (RIDGE, X, {"cv": BY_NUMBER}, by_hand(list(BY_NUMBER.split()))),
@@ -433,16 +426,6 @@ def test_a_list_of_ids_that_are_names_of_columns():
     # one name is a column; two are two columns, whose values together are the id
     for names in (["a"], ["a", "b"]):
         assert sum(len(test) for _, test in rs.QueryKFold(2).split(frame, groups=names)) == 8
-
-
-def test_calls_at_the_same_time_keep_their_own_ids():
-    def score(seed):
-        order = np.random.default_rng(seed).permutation(len(Y))
-        given = {"groups": QID[order], "scoring": ALIGNED, "cv": CV}
-        return tuple(ms.cross_val_score(RIDGE, X[order], Y[order], **given).tolist())
-
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(score, range(12))) == {(1.0, 1.0, 1.0)}
 
 
 def test_the_arguments_of_the_caller_are_not_changed():

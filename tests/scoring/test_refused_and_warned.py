@@ -96,33 +96,31 @@ WITH_TWO = FRAME.assign(qid=QID).set_index(pd.Index(QID[::-1], name="qid"))
 WORDS = pd.Series(np.where(RELEVANT, "yes", "no"), LEVEL)
 WRAP = "wrap every candidate of the search, and the model that they replace, in QueryRanker"
 NO_IDS = {  # what a NoGroupsError tells, and its calls
-    "NeverFitted.fit: pass groups=ids and cv=QueryKFold(5)": [score(NEVER, cv=3)],
-    "the metric 'ndcg@3': pass groups=ids and cv=QueryKFold(5)": [
+    "NeverFitted.fit: in cross-validation pass groups=ids and cv=QueryKFold(5)": [
+        score(NEVER, cv=3), score(NEVER, FRAME, scoring="r2", cv=3),
+        score(VOTE, groups=QID, cv=CV)],
+    "the metric 'ndcg@3': in cross-validation pass groups=ids and cv=QueryKFold(5)": [
         score(Never(), cv=FOLDS, error_score=np.nan), score(Never(), labels=Y - 99, cv=3)],
-    "make the column that holds them an index level 'qid' of X: X.set_index('qid')": [
-        score(NEVER, FRAME, scoring="r2", cv=3)],
     "the scorer make_scorer(ndcg_score": [score(Never(), scoring=TWO, cv=3)],
-    "the scorer Pipeline.score: pass groups=ids": [
+    "the scorer Pipeline.score: in cross-validation pass groups=ids": [
         score(make_pipeline(FunctionTransformer(), RIDGE), scoring=None, cv=3)],
     "pass params={'groups': ids}": [routed(score(Never(), cv=FOLDS))],
     "let scorers request them": [routed(declining)],
     # tuning of thresholds does not pass X on
     "No query ids reached the metric 'precision@3'": [tuned(FRAME.set_index(LEVEL), RELEVANT)],
     "wrap the ranker as QueryRanker(NeverFitted(...))": [score(NeverFitted(), **GIVEN)],
-    "NeverFitted.fit: pass groups=ids; where scikit-learn does not pass them on, have them in": [
-        score(VOTE, groups=QID, cv=CV)],
     "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
     WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
            candidates(Never(), {"never": [NEVER]})],
-    "Leave it out: the data have 'qid', which is found without groups=": [
+    "Leave it out: the data have 'qid'": [
         fitted(FITTED, "ndcg", FRAME.assign(qid=QID), groups="session")],
 }  # fmt: skip
 OTHERS = {  # and those of other errors
-    "scoring=map_score is a function of labels and scores, not a scorer: use scoring='map@10'": [
+    "scoring=map_score is a function of labels and scores, not a scorer: use a name, such as": [
         TypeError, score(Never(), scoring=rs.map_score, groups=QID, cv=CV)],
     "scoring=ndcg_score(k=10) is a function": [
         TypeError, score(Never(), scoring=partial(rs.ndcg_score, k=10), groups=QID, cv=CV)],
-    "use scoring='mrr@10', or make_ranking_scorer('mrr', ...)": [
+    "scoring='ndcg@10', or make_ranking_scorer('mrr', ...)": [
         TypeError, score(Never(), scoring={"a": rs.mrr_score}, groups=QID, cv=CV)],
     "y contains NaN (first at row": [
         ValueError, score(RIDGE, labels=np.where(QID, Y, np.nan), **GIVEN, error_score="raise")],
@@ -137,7 +135,7 @@ OTHERS = {  # and those of other errors
         lambda: permutation_importance(FITTED, X, Y, scoring="ndcg", groups=QID))],
     "sample_weight": [ValueError, routed(
         lambda: RidgeClassifierCV(scoring="ndcg", cv=CV).fit(X, RELEVANT, groups=QID))],
-    "y_true holds strings, such as": [ValueError, tuned(X, WORDS)],
+    "y_score must hold numbers; got strings": [ValueError, tuned(X, WORDS)],
 }  # fmt: skip
 REFUSED = {told: [rs.NoGroupsError, *calls] for told, calls in NO_IDS.items()} | OTHERS
 
@@ -189,9 +187,7 @@ HALVED = "resource='max_queries' and max_resources=, the number of training quer
 ADVICE = [
     (score(SELECT, **GIVEN, error_score="raise"),
      "in the index of X or y, as by X.set_index('qid')", score(SELECT, ON_X, **BY_NDCG)),
-    (select(), f"where it takes no groups, pass cv=QueryKFold(5) and {OF_Y} as y",
-     select(ON_Y, cv=CV)),
-    (select(cv=CV), OF_Y, select(ON_Y, cv=CV)),
+    *((call, OF_Y, select(ON_Y, cv=CV)) for call in (select(), select(cv=CV))),
     (searched(Y), OF_Y, searched(ON_Y)),
     (halving(min_resources=30), HALVED, halving(resource="max_queries", max_resources=16)),
     (score(RIDGE, FRAME.assign(QID=QID), cv=CV), RENAMED,
@@ -277,7 +273,7 @@ SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
     "several": by_ids(Ridge(), scoring=["r2", "mrr", "ndcg@3"]),
     "two processes": by_ids(Ridge(), n_jobs=2),
     "a search": lambda cv: ms.GridSearchCV(Ridge(), {}, scoring="mrr", cv=cv).fit(X, BY_Y),
-    "a named column": by_ids(Ridge(), SESSIONS, scoring="ndcg(groups=session)"),
+    "a named column": by_ids(Ridge(), SESSIONS, LABELS, "ndcg(groups=session)"),
     "a column of the ranker": by_ids(BY_SESSION, SESSIONS, LABELS),
     "a default score": by_ids(BY_SESSION, SESSIONS, LABELS, None),
     "a ranker in a search": replaced,

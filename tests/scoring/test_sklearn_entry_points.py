@@ -4,19 +4,12 @@ The function scores by the oracle; it knows the ids from the index of y or, of a
 first column. Tools that test_ids_arrive.py and test_first_calls.py show are not shown again.
 """
 
-import copy
 import inspect
-import os
-import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import oracle
 import pandas as pd
 import pytest
-import sklearn
 from sklearn import clone, config_context
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
@@ -29,13 +22,7 @@ from sklearn.linear_model import (
     RidgeCV,
 )
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    TunedThresholdClassifierCV,
-    cross_val_score,
-)
-from sklearn.utils import estimator_html_repr
+from sklearn.model_selection import GridSearchCV, KFold, TunedThresholdClassifierCV, cross_val_score
 from threadpoolctl import threadpool_limits
 
 RNG = np.random.default_rng(0)
@@ -56,8 +43,6 @@ METRICS = {  # what the oracle is given for each name
     "mrr": ("mrr", {}),
     ONE_LIST: ("ndcg", {"k": 50, "ties": "stable"}),
 }
-GIVEN = {"scoring": "ndcg@3", "cv": FOLDS}
-SEARCH = GridSearchCV(Ridge(), {"alpha": ALPHAS}, **GIVEN)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -144,15 +129,6 @@ def importance(scoring, rows=X, labels=Y):
     return result["importances"]
 
 
-def monitored(scoring):
-    from sklearn.callback import ScoringMonitor
-
-    # it routes no metadata but sample_weight, and LogisticRegression passes it arrays
-    monitor = ScoringMonitor(scoring=scoring)
-    LogisticRegression().set_callbacks(monitor).fit(X, RELEVANT)
-    return [row[ONE_LIST] for row in monitor.get_logs().data if ONE_LIST in row]
-
-
 def unvalidated(scoring):
     with config_context(skip_parameter_validation=True):
         return cross_val_score(Ridge(), X, Y, scoring=scoring, cv=FOLDS)
@@ -184,8 +160,6 @@ TOOLS = [  # names, and a call with them as `scoring`
     (ONE_LIST, lambda s: boosted(CLASSIFIER, RELEVANT, s)),
     ("ndcg@3", tuned),
 ]
-if sklearn.__version__ >= "1.9":  # which brought callbacks
-    TOOLS.append(([ONE_LIST], monitored))
 
 
 @pytest.mark.parametrize(("scoring", "tool"), TOOLS)
@@ -194,57 +168,6 @@ if sklearn.__version__ >= "1.9":  # which brought callbacks
 def test_a_string_scores_as_a_function_does(scoring, tool):
     expected = tool(by_hand(scoring))
     np.testing.assert_allclose(tool(scoring), expected, rtol=1e-9, atol=1e-12)
-
-
-def best_candidate(search):
-    return [search.best_params_["alpha"], search.best_score_, search.score(X, Y)]
-
-
-CHOSEN = clone(SEARCH).set_params(scoring=by_hand("ndcg@3"))
-COPIES = {
-    "clone": lambda search: clone(search).fit(X, Y),
-    "pickle": lambda search: pickle.loads(pickle.dumps(search)).fit(X, Y),
-    "fitted pickle": lambda search: pickle.loads(pickle.dumps(search.fit(X, Y))),
-    "fitted copy": lambda search: copy.deepcopy(search.fit(X, Y)),
-}
-
-
-def test_copies_of_a_search_score_by_the_name_that_they_show():
-    expected = best_candidate(clone(CHOSEN).fit(X, Y))
-    for copied in (make(clone(SEARCH)) for make in COPIES.values()):
-        np.testing.assert_allclose(best_candidate(copied), expected)
-        assert "ndcg@3" in repr(copied)
-        assert "ndcg@3" in estimator_html_repr(copied)
-
-
-def run_python(code, *args):
-    """The output of code in a new interpreter with this path; warnings are errors."""
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    env = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    # scikit-learn 1.6 sets options that SciPy has since deprecated
-    command = [sys.executable, "-W", "error", "-W", "ignore:scipy.optimize:DeprecationWarning"]
-    done = subprocess.run([*command, "-c", code, *args], env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return eval(done.stdout)
-
-
-SAVED = """
-import pathlib, pickle, sys
-search, X, y = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
-print(search.score(X, y))"""
-IMPORTS = {  # the package is imported by the search, or before scikit-learn
-    "by a pickle": SAVED,
-    "first": f"import sklearn_rankscore{SAVED.replace('search.score', 'search.fit(X, y).score')}",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", IMPORTS)
-def test_the_order_of_imports(name, tmp_path):
-    search = clone(SEARCH) if name == "first" else clone(SEARCH).fit(X, Y)
-    (tmp_path / "search").write_bytes(pickle.dumps((search, X, Y)))
-    score = run_python(IMPORTS[name], str(tmp_path / "search"))
-    np.testing.assert_allclose(score, clone(CHOSEN).fit(X, Y).score(X, Y))
 
 
 MALFORMED = {
@@ -263,7 +186,7 @@ def test_wrong_names_are_explained_by_us_or_scikit_learn(name):
     for call in (
         lambda: cross_val_score(Ridge(), X, Y, scoring=name, cv=FOLDS),
         lambda: get_scorer(name),
-        lambda: clone(SEARCH).set_params(scoring=name).fit(X, Y),
+        lambda: GridSearchCV(Ridge(), {}, cv=FOLDS, scoring=name).fit(X, Y),
     ):
         with pytest.raises(ValueError, match=MALFORMED[name]):
             call()

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from joblib import parallel_config
+from native_fits import make
 from sklearn import config_context
 from sklearn import model_selection as ms
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -87,6 +88,9 @@ def test_columns_of_x_and_levels(name, table):
             assert copied(FITTED, TABLES[table], CLICKS) == expected
         assert scorer(FITTED, FRAME[["a", "b"]], BY_Y) == expected
         assert scorer.score_labels(BY_Y, FEATURES[:, 0]) == expected
+    given = {"groups": QID, "target": ORDERS}
+    recall = scorer_of("recall@2").score_labels(CLICKS, FEATURES[:, 0], **given)
+    assert recall == SAME["target"][1]
 
 
 def test_positions_of_columns_that_have_integers_as_names():
@@ -120,6 +124,9 @@ def test_a_target_that_nobody_judged_and_labels_that_would_be_refused():
     scorer = scorer_of("ndcg(target=orders,unjudged=drop,propensity=seen)")
     expected = value("ndcg", orders, unjudged="drop", propensity=SEEN)
     assert scorer(FITTED, FRAME.assign(orders=orders), CLICKS - 9) == expected
+    by_orders = {"scoring": "recall@2(target=orders)"}
+    values = validated(Column(), y=np.where(CLICKS, "yes", "no"), **by_orders)
+    np.testing.assert_array_equal(values, validated(Column(), **by_orders))
 
 
 METRICS = ["dcg@3", "dcg@3(propensity=seen)", "dcg@3(target=orders)", "hits@3(propensity=seen)",
@@ -157,10 +164,7 @@ def test_faulty_columns_are_one_error_before_the_first_fit(places, rows, message
     given = {"groups": QID} if rows is FEATURES else {}
     search = ms.GridSearchCV(NeverFitted(), {}, cv=CV, scoring=wrap(scorer_of("ndcg", **places)))
     one_list = wrap(scorer_of("ndcg", groups="none", **places))
-    for call in (
-        lambda: search.fit(rows, CLICKS, **given),
-        lambda: one_list(FITTED, rows, CLICKS),
-    ):
+    for call in (lambda: search.fit(rows, CLICKS, **given), lambda: one_list(FITTED, rows, CLICKS)):
         with pytest.raises((ValueError, TypeError), match=message):
             call()
 
@@ -172,7 +176,8 @@ def test_values_in_place_of_a_place(option, values):
         scorer_of("ndcg", **{option: values})
 
 
-LEAKING = [Ridge(), rs.QueryRanker(Ridge()), rs.QueryRanker(Ridge(), drop_columns="seen")]
+BOOSTED = [make(name, 2) for name in ("LGBMRegressor", "XGBRegressor", "CatBoostRegressor")]
+LEAKING = [Ridge(), rs.QueryRanker(Ridge()), rs.QueryRanker(Ridge(), drop_columns="seen"), *BOOSTED]
 CHOSEN = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
 CHOOSING = [
     CHOSEN,
@@ -284,7 +289,7 @@ def test_names_and_representations():
 
 REFUSED = [
     ({}, {}, ValueError, "weights is empty"),
-    (["mrr"], {}, TypeError, "weights must be a dict that maps each metric to its weight.* list"),
+    (["mrr"], {}, TypeError, "weights must be a dict that maps metrics to weights; got list"),
     ({"mrr": 0}, {}, ValueError, "the weight of 'mrr' must be above 0; got 0"),
     ({"mrr": -1}, {}, ValueError, "above 0; got -1"),
     ({"mrr": np.nan}, {}, ValueError, "the weight of 'mrr' must be finite"),
@@ -294,7 +299,7 @@ REFUSED = [
     ({"mrr(groups=a)": 1, "ndcg": 1}, {}, ValueError, "from one place; got .'a', None."),
     ({"mrr(groups=a)": 1}, {"groups": "b"}, ValueError, "from one place; got .'b', 'a'."),
     ({"mrr(groups=a)": 1}, {"groups": ["b", "c"]}, ValueError, r"\[\('b', 'c'\), 'a'\]\. Give"),
-    ({weighted_sum: 1}, {}, ValueError, "'weighted_sum' is the name of the sum itself; give"),
+    ({weighted_sum: 1}, {}, ValueError, "weights names 'weighted_sum' twice, or as the sum itself"),
     ({SCORER: 1}, {}, TypeError, "must be a single metric"),
 ]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..._typing import Array
 from ..queries import Queries
-from ..ties import BY_INPUT_ORDER, SHORT
-from .positions import Positions
+from ..ties import SHORT
+from .keys import label_mask
 
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries
 SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
@@ -41,15 +41,8 @@ class Documents:
         Mean number of documents with equal scores, in a sample of the queries.
     short_key_size : float
         The same with equal scores in keys of 32 bits.
-    ties : str
-        How equal scores are ranked: "stable" or "reversed" if the input order decides, otherwise
-        blocks tell what is tied.
-    scale : float
-        Ten to the number of decimals of the scores in that sample, if these are few; otherwise 1.
-    exact_keys : bool
-        Whether documents with different scores have different keys; set with the keys.
-    positions : Positions or None
-        The positions that keys hold, if they do; set with the keys.
+    input_order_decides : bool
+        Whether no score is tied, because the input order ranks equal ones.
     """
 
     def __init__(self, queries: Queries, ties: str = "average") -> None:
@@ -63,21 +56,10 @@ class Documents:
         sequential = (self.starts[1:] > self.starts[:-1]).all()
         self.by_start = None if sequential else np.argsort(self.starts)
         self.retrieved = self.sizes if queries.lowest_score > -np.inf else self._retrieved()
-        self.tie_size = self.short_key_size = self.scale = 1.0
+        self.tie_size = self.short_key_size = 1.0
         if len(self.scores) >= SAMPLED_CALL:
             self._read_sample()
-        self.ties, self.exact_keys = ties, False
-        self.positions: Positions | None = None
-
-    @property
-    def input_order_decides(self) -> bool:
-        """Whether no score is tied, because the input order ranks equal ones."""
-        return self.ties in BY_INPUT_ORDER
-
-    @property
-    def keys_tell_ties(self) -> bool:
-        """Whether documents are tied if their keys have the same high bits."""
-        return self.exact_keys and not self.input_order_decides
+        self.input_order_decides = ties == "stable"
 
     @property
     def mean_size(self) -> float:
@@ -94,11 +76,6 @@ class Documents:
         """Whether queries have one or two distinct scores."""
         return self.tie_size > SAMPLED_WIDTH / 3
 
-    @property
-    def below(self) -> int:
-        """The mask of the bits of a key below the score."""
-        return label_mask(self.n_grades) if self.positions is None else self.positions.below
-
     def _retrieved(self) -> Array:
         order = slice(None) if self.by_start is None else self.by_start
         retrieved = np.empty(len(self.sizes), dtype=np.intp)
@@ -111,9 +88,7 @@ class Documents:
         sample = slice(None, None, max(step, len(self.sizes) // SAMPLED_QUERIES))
         starts, sizes = self.starts[sample], self.sizes[sample, None]
         width = min(SAMPLED_WIDTH, int(sizes.max()))
-        sample_scores = _gather(self.scores, starts, width)
-        self.scale = _scale_of_decimals(sample_scores)
-        scores = sample_scores.astype(np.float64)
+        scores = _gather(self.scores, starts, width).astype(np.float64)
         scores[np.arange(width) >= sizes] = np.nan  # equal to nothing
         scores.sort(axis=1)
         with np.errstate(over="ignore", under="ignore"):
@@ -147,13 +122,21 @@ class Documents:
             np.copyto(scores[:, columns], -np.inf, where=beyond)
         return scores
 
-    def at(self, documents: Array, padding: Array) -> tuple[Array, Array]:
-        """Labels and scores of documents, with the score -inf where there is padding."""
-        labels, scores = self.labels.take(documents), self.scores.take(documents)
-        if scores.dtype.kind != "f":
-            scores = scores.astype(np.result_type(scores, np.float16))
-        labels[padding], scores[padding] = 0, -np.inf
-        return labels, scores
+    def some_of(self, queries: Array, chosen: Array, counts: Array) -> tuple[Array, Array]:
+        """Labels and scores of the chosen documents of some queries as rows, padded with -inf.
+
+        The label of padding is one of the query's own.
+        """
+        heads = np.cumsum(counts) - counts
+        first = self.starts[queries] - np.arange(0, chosen.size, chosen.shape[1])
+        places = np.flatnonzero(chosen) + np.repeat(first, counts)
+        columns = np.arange(counts.max())
+        padding = columns >= counts[:, None]
+        documents = places.take(heads[:, None] + np.where(padding, 0, columns))
+        scores = self.scores.take(documents)
+        scores = scores.astype(np.result_type(scores, np.float16), copy=False)
+        scores[padding] = -np.inf
+        return self.labels.take(documents), scores
 
     def _padding(self, queries: Array, width: int) -> tuple[slice, Array] | None:
         """The columns that some rows do not reach, and which of their entries are padding."""
@@ -162,20 +145,6 @@ class Documents:
         if shortest == width:
             return None
         return slice(shortest, width), np.arange(shortest, width) >= sizes[:, None]
-
-
-def label_mask(n_grades: int) -> int:
-    """Mask of the low bits of a key, which hold the label."""
-    return (1 << n_grades.bit_length()) - 1
-
-
-def _scale_of_decimals(scores: Array) -> float:
-    """The least power of ten that makes all scores integers; 1 if it is above 1,000."""
-    with np.errstate(over="ignore"):
-        for scale in (1.0, 10.0, 100.0, 1000.0):
-            if (np.rint(scores * scale) / scale == scores).all():
-                return scale
-    return 1.0
 
 
 def _adjacent(values: Array, rows: Array | None) -> Array:

@@ -19,15 +19,9 @@ HIGHEST_GRADE = 62
 # number of labels that are encoded at once, and per call of `take`
 ENCODED, LOOK_UP = 2**16, 2**19
 
-# rows up to this width are sorted if there are few documents or many grades; all other rows use a
-# counting sort, because sorting few distinct values is slow
-SORTED_GRADES, COUNTED_DOCUMENTS, COUNTED_GRADES = 128, 2**15, 7
-
-# number of flags whose sum fits into a byte
-BYTE_SUM = 128
-
-# from this number of labels on they are looked up by comparisons, unless a table has more steps
-COMPARED, FEW_STEPS = 2**10, 8
+# up to so many ranks and grades a counting sort takes less time than a sort of few distinct values,
+# and in wider rows always less memory
+COUNTED_RANKS, COUNTED_GRADES, WIDEST_SORTED = 32, 7, 2**16
 
 
 def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
@@ -73,15 +67,8 @@ class GradedLabels(Labels):
         self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on."""
-        values = self.summands(function, labels, ends, padded=padded)
-        return values.astype(np.float64, copy=False)
-
-    def summands(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
-    ) -> Array:
-        """The same values, as bytes if all are small integers."""
         if is_tabulated(function):
-            values = look_up(table(function, self.n_grades), labels, as_bytes=True)
+            values = look_up(table(function, self.n_grades), labels)
             return values if padded else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
@@ -116,8 +103,8 @@ class GradedLabels(Labels):
 def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
     """The n highest grades of each row in descending order; 0 where there are no more."""
     width = labels.shape[1]
-    few = labels.size < COUNTED_DOCUMENTS or n_grades > COUNTED_GRADES
-    if width <= SHORT or (width <= SORTED_GRADES and few):
+    many = n > COUNTED_RANKS or n_grades > COUNTED_GRADES
+    if width <= SHORT or (many and width <= WIDEST_SORTED):
         complement = ~labels
         if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
             complement = complement.astype(np.int32)
@@ -141,20 +128,11 @@ def count_flags(flags: Array) -> Array:
     ones = flags.view(np.uint8)
     if flags.shape[1] < 2**8:  # a sum of bytes fits into a byte
         return np.asarray(np.einsum("qd->q", ones))
-    cut = flags.shape[1] // BYTE_SUM * BYTE_SUM
-    parts = np.einsum("qpd->qp", ones[:, :cut].reshape(len(flags), -1, BYTE_SUM))
-    rest = np.einsum("qd->q", ones[:, cut:])
-    return np.asarray(parts.sum(axis=1, dtype=np.intp) + rest)
+    return np.asarray(ones.sum(axis=1, dtype=np.uint32))
 
 
-def look_up(table: Array, codes: Array, *, as_bytes: bool = False) -> Array:
-    """Entries of a table that begins with 0, in the memory order of the codes.
-
-    `as_bytes` permits bytes where all entries are small integers.
-    """
-    if codes.size >= COMPARED and (steps := _steps(table)) is not None:
-        values = _sum_steps(steps, codes)
-        return values if as_bytes else values.astype(table.dtype, copy=False)
+def look_up(table: Array, codes: Array) -> Array:
+    """Entries of a table, in the memory order of the codes."""
     order: Any = "F" if codes.flags.f_contiguous else "C"
     flat = codes.ravel(order)
     values = np.empty(flat.shape, table.dtype)
@@ -163,27 +141,3 @@ def look_up(table: Array, codes: Array, *, as_bytes: bool = False) -> Array:
         part = slice(start, start + LOOK_UP)
         table.take(flat[part], out=values[part], mode="clip")
     return values.reshape(codes.shape, order=order)
-
-
-def _steps(table: Array) -> list[tuple[int, int]] | None:
-    """The codes after which entries change, and by how much; None if these are not a few bytes."""
-    with np.errstate(invalid="ignore"):
-        entries = table.astype(np.uint8)
-    if not np.array_equal(entries, table):
-        return None
-    steps = np.diff(entries)  # modulo 256, as are their sums
-    (codes,) = steps.nonzero()
-    if len(codes) > FEW_STEPS:
-        return None
-    return list(zip(codes.tolist(), steps[codes].tolist(), strict=True))
-
-
-def _sum_steps(steps: list[tuple[int, int]], codes: Array) -> Array:
-    """The steps up to each code: operations on bytes cost a fraction of a look-up."""
-    total, reached = np.zeros_like(codes), np.empty_like(codes, dtype=bool)
-    step_or_0 = reached.view(np.uint8)
-    for code, step in steps:
-        np.greater(codes, code, out=reached)
-        step_or_0 *= np.uint8(step)
-        total += step_or_0
-    return total

@@ -2,178 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._typing import Array
-from ..threads import parallel_for
 from ..ties import SHORT
-from .distinct_scores import TRIED, write_ranks
-from .documents import SAMPLED_WIDTH, Documents, label_mask
-from .exact_keys import write_exact_keys, write_exact_short_keys
-from .positions import Positions
-from .row_sorts import MEDIUM, MEDIUM_LONG
-from .width_buckets import WidthBucket
 
-# documents whose keys are computed at once: few enough to stay in cache until they are copied, and
-# enough that threads, which wait for Python's lock between operations, seldom wait
-CHUNK = 2**19
+# the last bits of a double that has single precision
+SINGLE_ZEROS = 29
 
-# up to this depth keys have 32 bits and are sorted in half the time; beyond it too many scores
-# would collide in them
-SHALLOW = 32
+# by which scores that were rounded to a few decimals are integers
+POWERS_OF_TEN = (1.0, 10.0, 100.0, 1000.0)
 
-# up to this width keys of 64 bits have room for positions
-POSITIONED = 2**12
+# entries of the table that tells distinct scores apart
+SLOTS = 2**16
 
-# the share of documents that can be among the first ranks from which on longer keys cost less than
-# ranking these documents again
-CROWDED = 1 / 9
+# the first scores of a call; the share of those that occur once tells how many values they lack:
+# I. J. Good. The Population Frequencies of Species and the Estimation of Population Parameters.
+# Biometrika 40, 1953
+TRIED, MOST_SINGLE = 2**10, 0.05
 
-# how many times as many documents must have equal short keys as have equal scores for longer keys
-# to cost less, in queries that are not long
-COLLIDING = 1.04
-
-
-def fill_keys(
-    documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
-) -> None:
-    """Give each bucket the keys of its queries as rows."""
-
-    def fill(write: Callable[..., bool], integer: type[np.signedinteger[Any]]) -> bool:
-        # where keys cannot be exact, the first documents tell in most cases
-        first = documents.labels[:TRIED], documents.scores[:TRIED]
-        is_tried = write is not write_keys and len(documents.scores) > TRIED
-        if is_tried and not write(np.empty(TRIED, integer), *first, documents.below):
-            return False
-        return _fill(documents, buckets, np.dtype(integer), write, jobs)
-
-    shallow = depth is not None and depth <= SHALLOW
-    many = documents.has_many_ties
-    documents.positions = _positions(documents, buckets)
-    if shallow and many and _sorts_whole_rows(documents):
-        write_short = partial(write_exact_short_keys, scale=documents.scale)
-        exact = (write_short, write_exact_keys, write_ranks)
-        documents.exact_keys = any(fill(write, np.int32) for write in exact)
-    if documents.exact_keys:
-        return
-    if shallow and not _needs_long_keys(documents, depth):
-        documents.positions = None
-        fill(write_keys, np.int32)
-    else:
-        documents.exact_keys = fill(write_exact_keys, np.int64) or fill(write_keys, np.int64)
-
-
-def _positions(documents: Documents, buckets: list[WidthBucket]) -> Positions | None:
-    """What keys hold if the input order ranks equal scores, and these are the rule."""
-    width, mask = max(bucket.width for bucket in buckets), label_mask(documents.n_grades)
-    if documents.input_order_decides and documents.has_many_ties and width <= POSITIONED:
-        return Positions.up_to(width, mask, documents.ties)
-    return None
-
-
-def _sorts_whole_rows(documents: Documents) -> bool:
-    """Whether rows of keys that tell ties are sorted faster than their candidates."""
-    wide = documents.positions is None and documents.mean_size > MEDIUM
-    return not wide or documents.has_large_groups
-
-
-def _needs_long_keys(documents: Documents, depth: int | None) -> bool:
-    """Whether longer keys cost less, because many scores are equal in short ones.
-
-    Such scores are tied, or differ by little for their size, as those of a saturated sigmoid.
-    """
-    size, mean_size = documents.tie_size, documents.mean_size
-    collide, many_ties = documents.short_key_size > COLLIDING * size, documents.has_many_ties
-    if not (collide or many_ties):
-        return False
-    if collide and mean_size <= MEDIUM_LONG:
-        return True
-    if not many_ties:  # more documents of a long query are equal than in its sample
-        size = documents.short_key_size * max(1.0, mean_size / SAMPLED_WIDTH)
-    return (depth or 0) + size > CROWDED * mean_size
-
-
-def _fill(
-    documents: Documents,
-    buckets: list[WidthBucket],
-    integer: np.dtype[Any],
-    write: Callable[..., bool],
-    jobs: int,
-) -> bool:
-    """Fill the rows, and tell whether different scores have different keys.
-
-    Beyond a query's end a row holds keys of other queries, until `pad_keys` replaces them.
-    """
-    for bucket in buckets:
-        # sums over short rows are much cheaper as sums of columns
-        order: Any = "F" if bucket.width <= SHORT else "C"
-        bucket.keys = np.empty((len(bucket.queries), bucket.width), integer, order)
-    starts = [documents.starts[bucket.queries] for bucket in buckets]
-    chunks, positions, mask = _chunk_edges(documents, jobs), documents.positions, documents.below
-    first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]
-    overhang = max(bucket.width - bucket.shortest for bucket in buckets)
-    lowest = -1 << (8 * integer.itemsize - 1)
-    inexact: list[int] = []
-
-    # the keys of a chunk are still in cache when they are copied into rows
-    def fill(chunk: int) -> None:
-        if inexact and write is not write_keys:
-            return
-        begin, end = int(chunks[chunk]), int(chunks[chunk + 1])
-        keys = np.empty(end - begin + overhang, integer)
-        keys[end - begin :] = lowest  # below padding, as all keys are
-        given = documents.labels[begin:end], documents.scores[begin:end]
-        if not write(keys[: end - begin], *given, mask):
-            inexact.append(chunk)
-            if write is not write_keys:
-                return
-        for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
-            rows = slice(first[chunk], first[chunk + 1])
-            if rows.start < rows.stop:
-                _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin, positions)
-
-    parallel_for(fill, range(len(chunks) - 1), jobs)
-    return not inexact
-
-
-def _copy_rows(rows: Array, keys: Array, starts: Array, positions: Positions | None) -> None:
-    # a row is copied faster as one item of many bytes than as numbers
-    width, step = rows.shape[1], keys.itemsize
-    item = np.dtype((np.void, width * step))
-    windows: Array = np.ndarray((len(keys) - width + 1,), item, keys, strides=(step,))
-    rows[:] = windows[starts].view(keys.dtype).reshape(-1, width)
-    if positions is not None:
-        positions.write(rows)
-
-
-def _chunk_edges(documents: Documents, jobs: int) -> Array:
-    """Where chunks of about equal size begin and end, without splitting a query."""
-    starts, n = documents.starts, len(documents.scores)
-    n_chunks = -(-n // CHUNK)
-    if n_chunks == 1:
-        return np.array([0, n])
-    n_chunks = -(-n_chunks // jobs) * jobs  # as many for each thread as for the next
-    if documents.by_start is not None:
-        starts = starts[documents.by_start]
-    after = np.searchsorted(starts, np.arange(n_chunks) * n // n_chunks)
-    return np.append(np.unique(starts[after[after < len(starts)]]), n)
-
-
-def labels_of(keys: Array, mask: int) -> Array:
-    """The labels in the low bits of keys."""
-    labels = keys.astype(np.uint8)
-    labels &= mask
-    return labels
+# odd, so that a product depends on all bits of a score; the high bits of a product on most of them
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
 
 
 def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
     """Write the keys of documents into an array of integers.
 
-    The result is False, as different scores may have equal keys.
+    The `mask` is that of the bits below the score, in which labels are written. Scores that differ
+    little may have equal keys but for these bits; the result is True.
     """
     floats = keys.view(np.float32 if keys.dtype == np.int32 else np.float64)
     with np.errstate(over="ignore", under="ignore"):
@@ -187,7 +45,109 @@ def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bo
     keys ^= flip
     keys &= ~mask
     keys |= labels
-    return False
+    return True
+
+
+def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
+    """Write keys of 64 bits of which different scores have different ones, if that is possible.
+
+    They hold any score of single precision. Others must be of usual magnitude, as not all exponents
+    of a float occur then: with three bits for the label, from 2^-191 to 2^63.
+    """
+    n_bits = mask.bit_length()
+    np.subtract(0.0, scores, out=keys.view(np.float64))
+    negative = keys >> 63
+    keys &= np.iinfo(np.int64).max
+    if n_bits < SINGLE_ZEROS and not np.bitwise_or.reduce(keys) & ((1 << SINGLE_ZEROS) - 1):
+        keys >>= SINGLE_ZEROS
+    elif not _shift_exponents(keys, n_bits):
+        return False
+    keys ^= negative
+    keys <<= n_bits
+    keys |= labels
+    return True
+
+
+def _shift_exponents(keys: Array, n_bits: int) -> bool:
+    """Make room for bits below the magnitude of floats, if their exponents admit it."""
+    fraction, highest = np.finfo(np.float64).nmant, (1 << np.finfo(np.float64).nexp) - 1
+    lowest = highest // 2 - 3 * (highest >> n_bits) // 4
+    below, largest = (lowest << fraction) - 1, (highest << fraction >> n_bits) - 1
+    keys -= below
+    if keys.min() <= 0:
+        if not (keys[keys <= 0] == -below).all():  # other numbers than 0 are so small
+            return False
+        np.maximum(keys, 0, out=keys)
+    if keys.max() >= largest:
+        if not (keys[keys >= largest] == (highest << fraction) - below).all():
+            return False
+        np.minimum(keys, largest, out=keys)
+    return True
+
+
+def write_decimals(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
+    """Write keys of 32 bits if every score is a small integer, divided by a power of ten."""
+    n_bits, first = mask.bit_length(), scores[:TRIED]
+    most = _infinity(keys.dtype) >> n_bits
+    with np.errstate(over="ignore", invalid="ignore"):
+        for scale in POWERS_OF_TEN:
+            if (np.rint(first * scale) / scale == first).all():
+                break
+        integers = scores * -scale
+        np.rint(integers, out=integers)
+        np.copyto(keys, integers, casting="unsafe")
+        np.copyto(integers, keys, casting="unsafe")  # unequal where four bytes were too few
+        integers /= -scale
+    if keys.min() <= -most or keys.max() >= most or not np.array_equal(integers, scores):
+        return False
+    keys <<= n_bits
+    keys |= labels
+    return True
+
+
+def write_ranks(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
+    """Write keys that begin with the rank of a score among the distinct ones, if these are few.
+
+    Scores of a small tree, or rounded ones, have few distinct values.
+    """
+    scores = scores.astype(np.float64, copy=False)
+    first, counts = np.unique(scores[:TRIED], return_counts=True)
+    if len(scores) > TRIED and np.count_nonzero(counts == 1) > MOST_SINGLE * TRIED:
+        return False
+    table = np.full(SLOTS, np.nan)
+    for multiplier in MULTIPLIERS:
+        if _enter(table, _slots(first, multiplier), first):
+            break
+        table.fill(np.nan)
+    else:
+        return False
+    slots = _slots(scores, multiplier)
+    others = np.flatnonzero(table.take(slots, mode="clip") != scores)
+    if not _enter(table, slots[others], scores[others]):
+        return False
+    used = np.flatnonzero(~np.isnan(table))
+    distinct, rank = np.unique(-table[used], return_inverse=True)
+    if len(distinct) * (mask + 1) > _infinity(keys.dtype):
+        return False
+    first_bits = np.zeros(SLOTS, keys.dtype)
+    first_bits[used] = rank * (mask + 1)
+    first_bits.take(slots, out=keys, mode="clip")
+    keys |= labels
+    return True
+
+
+def _slots(scores: Array, multiplier: int) -> Array:
+    slots = scores.view(np.uint64) * np.uint64(multiplier)
+    slots >>= np.uint64(64 - (SLOTS - 1).bit_length())
+    return slots.view(np.int64)
+
+
+def _enter(table: Array, slots: Array, scores: Array) -> bool:
+    """Enter scores into free slots of a table, and tell whether each has a slot of its own."""
+    if not np.isnan(table[slots]).all():
+        return False
+    table[slots] = scores
+    return bool((table[slots] == scores).all())
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:
@@ -195,9 +155,8 @@ def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:
     width = keys.shape[1]
     if shortest == width:
         return
-    infinity = np.array(np.inf, np.float32 if keys.dtype == np.int32 else np.float64)
     n_columns = width - shortest
-    padding = int(infinity.view(keys.dtype)) + np.arange(1, n_columns + 1) * (mask + 1)
+    padding = _infinity(keys.dtype) + np.arange(1, n_columns + 1) * (mask + 1)
     # each row takes the maximum with a window of this line: values below every key for its
     # documents, padding beyond
     line = np.full(2 * n_columns, np.iinfo(keys.dtype).min, dtype=keys.dtype)
@@ -214,6 +173,23 @@ def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:
     np.maximum(keys[:, shortest:], least, out=keys[:, shortest:])
 
 
+def _infinity(integer: np.dtype[Any]) -> int:
+    """The bits of an infinite float, above those of all scores."""
+    return int(np.array(np.inf, f"f{integer.itemsize}").view(integer))
+
+
+def labels_of(keys: Array, n_grades: int) -> Array:
+    """The labels in the low bits of keys."""
+    labels = keys.astype(np.uint8)
+    labels &= label_mask(n_grades)
+    return labels
+
+
+def label_mask(n_grades: int) -> int:
+    """Mask of the low bits of a key, which hold the label."""
+    return (1 << n_grades.bit_length()) - 1
+
+
 def collides(sorted_keys: Array, mask: int) -> Array:
-    """Whether each sorted key has the same high bits as the next one."""
+    """Whether each sorted key has the same bits above the mask as the next one."""
     return np.asarray(sorted_keys[:, 1:] <= (sorted_keys[:, :-1] | mask))

@@ -1,102 +1,135 @@
-"""Rows ranked by keys that end in the column of a document, for labels that are not grades."""
+"""Rows ranked by their scores: where labels are no grades, and where keys collide."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..._typing import Array, ArrayFunction
 from .. import plain
-from ..ties import SHORT, ShortTiedRows, TiedRows
-from .candidates import FEW
-from .keys import collides, write_keys
+from ..ties import SHORT, TiedRows
+from .documents import Documents
+from .grades import count_flags
+from .keys import write_keys
 from .row_sorts import smallest
 
 # wider rows are sorted by their scores: columns leave too few bits of keys for scores
 WIDEST_SORTED = 2**16
 
+# documents per step: few enough that their scores stay in cache, and enough that threads, which
+# wait for Python's lock between operations, seldom wait
+STEP = 2**19
 
-def rank_rows(
-    labels: Array, scores: Array, sizes: Array, depth: int, *, whole: bool
-) -> tuple[Array, TiedRows | None]:
-    """Labels by rank and ties, as `plain.rank_rows` returns them.
-
-    If `whole`, rows are sorted to the end. Otherwise each has more documents than `depth`.
-    """
-    order: Any = "F" if labels.shape[1] <= SHORT else "C"
-    if whole:
-        rows = np.arange(len(labels))
-        by_rank, equals_next = _sort(labels, scores, sizes)
-        # the rounding of sums depends on the order
-        ranked = np.asarray(by_rank[:, :depth], order=order)
-    else:
-        columns, rows = _first_columns(scores, depth)
-        ranked = np.asarray(_take(labels, columns), order=order)
-        if not len(rows):
-            return ranked, None
-        by_rank, equals_next = _sort(*_candidates(labels[rows], scores[rows], sizes[rows], depth))
-        ranked[rows] = by_rank[:, :depth]
-    tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
-    if not len(tied):
-        return ranked, None
-    if len(tied) < len(rows):
-        rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
-    tied_rows = ShortTiedRows if labels.shape[1] <= SHORT else TiedRows
-    return ranked, tied_rows(rows, by_rank, equals_next, depth, lambda: by_rank)
+# rows in which candidates for the first ranks are at most this share of the documents are ranked by
+# these alone
+FEW = 0.5
 
 
-def _first_columns(scores: Array, depth: int) -> tuple[Array, Array]:
-    """The columns of the first ranks, and the rows in which they are tied or not certain."""
-    keys, mask = _keys(scores)
-    first = smallest(keys, depth + 1)[:, : depth + 1]
-    columns = first & mask
-    ordered = _take(scores, columns)
-    ambiguous = ordered[:, 1:] >= ordered[:, :-1]
-    ambiguous[:, -1:] |= collides(first[:, -2:], mask)
-    return columns[:, :depth], np.flatnonzero(ambiguous.any(axis=1))
-
-
-def _candidates(
-    labels: Array, scores: Array, sizes: Array, depth: int
-) -> tuple[Array, Array, Array]:
-    """The documents of each row that can be among the first ranks, or all if these are many."""
-    keys, mask = _keys(scores)
-    last = smallest(keys, depth, overwrite=False)[:, depth - 1 : depth]
-    chosen = keys <= (last | mask)
-    counts = np.count_nonzero(chosen, axis=1)
-    width = int(counts.max())
-    if width > FEW * labels.shape[1]:
-        return labels, scores, sizes
-    starts, columns = np.cumsum(counts) - counts, np.arange(width)
-    padding = columns >= counts[:, None]
-    # padded with the first one of the row, as a gain need not be defined for other labels
-    nth = np.where(padding, 0, columns) + starts[:, None]
-    places = np.flatnonzero(chosen).take(nth)
-    return labels.take(places), np.where(padding, -np.inf, scores.take(places)), counts
-
-
-def _sort(labels: Array, scores: Array, sizes: Array) -> tuple[Array, Array]:
+def sort_rows(labels: Array, scores: Array, sizes: Array) -> tuple[Array, Array]:
     """Labels by rank, equal scores in input order, and whether each score equals the next one."""
     width = labels.shape[1]
     if width > WIDEST_SORTED:
         order = plain.stable_order(scores)
     else:
-        keys, mask = _keys(scores)
+        keys, mask = column_keys(scores)
         order = smallest(keys, width) & mask
-    ordered = _take(scores, order)
+    ordered = take(scores, order)
     misranked = np.flatnonzero((ordered[:, 1:] > ordered[:, :-1]).any(axis=1))
     if len(misranked):
         order[misranked] = again = plain.stable_order(scores[misranked])
-        ordered[misranked] = _take(scores[misranked], again)
+        ordered[misranked] = take(scores[misranked], again)
     equals_next = ordered[:, 1:] == ordered[:, :-1]
     if sizes.min() < width:
         equals_next &= np.arange(1, width) < sizes[:, None]
-    return _take(labels, order), equals_next
+    return take(labels, order), equals_next
 
 
-def _keys(scores: Array) -> tuple[Array, int]:
-    """Keys that end in the column, and the mask of its bits."""
+def rank_again(
+    documents: Documents,
+    queries: Array,
+    rows: Array,
+    width: int,
+    ranked: Array,
+    candidates: Callable[[Array], Array] | None,
+) -> TiedRows | None:
+    """Rank the rows of a block in which keys collide, and find the ties in them.
+
+    Writes labels by rank into the given `rows` of `ranked`. Of some of these rows, `candidates`
+    tells which documents can be among the first ranks. The result is None if nothing is tied, or if
+    the input order ranks what is.
+    """
+    depth = ranked.shape[1]
+    parts = list(_sorted_parts(documents, queries, rows, width, depth, candidates))
+    widest = max(by_rank.shape[1] for _, by_rank, _ in parts)
+    # padded with a label that occurs, because a gain need not be defined for others
+    by_rank = np.repeat(ranked[rows, :1], widest, axis=1)
+    equals_next = np.zeros((len(rows), widest - 1), dtype=bool)
+    for place, labels, equal in parts:
+        by_rank[place, : labels.shape[1]], equals_next[place, : equal.shape[1]] = labels, equal
+    ranked[rows] = by_rank[:, :depth]
+    return ties_among(documents, rows, by_rank, equals_next, width, depth)
+
+
+def ties_among(
+    documents: Documents, rows: Array, by_rank: Array, equals_next: Array, width: int, depth: int
+) -> TiedRows | None:
+    """The rows with ties among the first ranks, of rows that `sort_rows` has sorted."""
+    tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
+    if not len(tied) or documents.input_order_decides:
+        return None
+    if len(tied) < len(rows):
+        rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
+    labels = _by_label(by_rank, equals_next) if documents.n_grades else by_rank
+    return TiedRows(rows, labels, equals_next, depth, width, lambda: by_rank)
+
+
+def _by_label(by_rank: Array, equals_next: Array) -> Array:
+    """Grades by rank, those of equal scores in ascending order, as exact keys have them.
+
+    The rounding of sums then does not depend on the kind of the keys.
+    """
+    keys = np.zeros(by_rank.shape, np.min_scalar_type(-(by_rank.shape[1] << 8)))
+    np.cumsum(~equals_next, axis=1, out=keys[:, 1:])
+    keys <<= 8
+    keys |= by_rank
+    keys.sort(axis=1)
+    return keys.astype(np.uint8)
+
+
+def _sorted_parts(
+    documents: Documents,
+    queries: Array,
+    rows: Array,
+    width: int,
+    depth: int,
+    candidates: Callable[[Array], Array] | None,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Some of the rows after the other: their positions among `rows`, and what `sort_rows` gives.
+
+    Rows with few candidates are sorted without the other documents.
+    """
+    step = max(1, STEP // width)
+    for first in range(0, len(rows), step):
+        some = np.arange(first, min(first + step, len(rows)))
+        if candidates is not None:
+            is_candidate = candidates(rows[some])
+            counts = count_flags(is_candidate).astype(np.intp)
+            sizes = documents.sizes[queries[rows[some]]]
+            few = (counts <= FEW * width) & (sizes >= depth)
+            if few.any():
+                chosen = is_candidate if few.all() else is_candidate[few]
+                given = documents.some_of(queries[rows[some[few]]], chosen, counts[few])
+                yield some[few], *sort_rows(*given, counts[few])
+            some = some[~few]
+        if len(some):
+            members = queries[rows[some]]
+            yield some, *sort_rows(*documents.rows(members, width), documents.sizes[members])
+
+
+def column_keys(scores: Array) -> tuple[Array, int]:
+    """Keys of rows that end in the column, and the mask of its bits."""
     mask = (1 << (scores.shape[1] - 1).bit_length()) - 1
     keys = _empty_keys(scores.shape)
     write_keys(keys, np.arange(scores.shape[1]), scores, mask)
@@ -108,7 +141,7 @@ def _empty_keys(shape: tuple[int, ...]) -> Array:
     return np.empty(shape, np.int64, order)
 
 
-def _take(rows: Array, columns: Array) -> Array:
+def take(rows: Array, columns: Array) -> Array:
     """Entries of each row, in the memory order of the columns."""
     starts = np.arange(0, rows.size, rows.shape[1])
     if columns.flags.fnc:  # stored by column
@@ -121,7 +154,7 @@ class RawLabels(plain.Labels):
 
     def ideal(self, function: ArrayFunction, depth: int) -> Array:
         """The `depth` largest values of each row, in descending order."""
-        values = self._all(function)
+        values = self.values(function, self.labels, self.sizes)
         if self.sizes.min() < values.shape[1] and not values.min() >= 0:
             return super().ideal(function, depth)  # padding is above negative gains
         keys = _empty_keys(values.shape)

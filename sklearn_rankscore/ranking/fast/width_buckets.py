@@ -21,9 +21,6 @@ SMALL_BUCKET, SMALL_SHORT_BUCKET = 2**18, 2**17
 # so short that threads would wait for one another at each
 FEW_RANKS, LARGE_BLOCK = 32, 2**21
 
-# sizes below this are counted in a table of sizes
-TABLED_SIZES = 2**16
-
 
 @dataclass
 class WidthBucket:
@@ -77,8 +74,9 @@ def width_buckets(documents: Documents, depth: int | None) -> list[WidthBucket]:
     sizes = documents.sizes
     if len(sizes) == 1:
         return [WidthBucket(int(padded_width(sizes)[0]), int(sizes[0]), np.zeros(1, dtype=np.intp))]
-    codes, present, distinct, counts = _size_histogram(sizes)
-    widths = padded_width(distinct)
+    counts = np.bincount(sizes)
+    present = np.flatnonzero(counts)
+    counts, widths = counts[present], padded_width(present)
     firsts = np.flatnonzero(np.diff(widths, prepend=0))
     if depth is not None:
         firsts = firsts[_joined(widths[firsts], np.add.reduceat(counts, firsts), depth)]
@@ -86,24 +84,11 @@ def width_buckets(documents: Documents, depth: int | None) -> list[WidthBucket]:
     bucket_of = np.empty(present[-1] + 1, np.uint8 if len(firsts) <= 2**8 else np.uint16)
     bucket_of[present] = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(present)))
     members = np.split(
-        _stable_order(bucket_of[codes], documents.by_start),
+        _stable_order(bucket_of[sizes], documents.by_start),
         np.cumsum(np.add.reduceat(counts, firsts))[:-1],
     )
     lasts = np.append(firsts[1:], len(widths)) - 1
-    return [*map(WidthBucket, widths[lasts].tolist(), distinct[firsts].tolist(), members)]
-
-
-def _size_histogram(sizes: Array) -> tuple[Array, Array, Array, Array]:
-    """A code of each query's size, the codes that occur, their sizes, and how often each occurs."""
-    # a short size is its own code; long sizes are few, and numbered in ascending order
-    codes = np.minimum(sizes, TABLED_SIZES)
-    long = np.flatnonzero(codes == TABLED_SIZES)
-    long_sizes, number = np.unique(sizes[long], return_inverse=True)
-    codes[long] += number
-    counts = np.bincount(codes)
-    present = np.flatnonzero(counts)
-    distinct = np.append(present[: len(present) - len(long_sizes)], long_sizes)
-    return codes, present, distinct, counts[present]
+    return [*map(WidthBucket, widths[lasts].tolist(), present[firsts].tolist(), members)]
 
 
 def _stable_order(buckets: Array, by_start: Array | None) -> Array:

@@ -1,0 +1,223 @@
+"""The columns of frames, files and records: their usual names, ids and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
+from .._typing import Array
+from .._validation import did_you_mean
+from ..query_ids.lookup import index_level
+from ..query_ids.read import as_ids, check_no_nan, factorize
+from .table import Table, at_ranks
+
+# the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
+# PyTerrier has both docno and docid, which is a number of its index
+NAMES: dict[str, tuple[Any, ...]] = {
+    "query": (
+        *("query_id", "qid", "q_id", "query", "topic", "query-id"),
+        *("user", "user_id", "userid", "session", "session_id", "group", 0),
+    ),
+    "document": (
+        *("doc_id", "docno", "docid", "document_id", "document", "corpus-id"),
+        *("item", "item_id", "itemid", "movieid", "product_id", 2),
+    ),
+    "relevance": ("relevance", "rel", "label", "grade", "rating", 3),
+    "score": ("score", "sim", "prediction", 4),
+    "rank": ("rank",),
+}
+# names of columns of ranks, unlike pagerank
+_RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
+# as float() reads them, which takes 1_0 for 10 as well
+NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.I | re.ASCII)
+UNDERSCORE: dict[type, Any] = {str: "_", bytes: b"_"}
+# how to replace NaN
+REMEDIES = {
+    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
+    "score": "A document that was not retrieved, as after a left join, has the score -inf.",
+    "rank": "A document that was not retrieved has no rank: leave out its row.",
+}
+# as pandas, and DuckDB or polars, write them
+TRUTH = {"True": "1", "False": "0", "true": "1", "false": "0"}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a frame or a file.
+
+    Parameters
+    ----------
+    name : str
+        What errors call it.
+    names : list
+        The names of the columns.
+    read : callable
+        ``read(name)`` is a column.
+    lines : list of int, default=None
+        The line of each row of a CSV file, whose cells are text.
+    """
+
+    name: str
+    names: list[Any]
+    read: Callable[[Any], Any]
+    lines: list[int] | None = None
+
+    def locate(self, row: int) -> str:
+        """A row in a message."""
+        of_row = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        return f"{self.name}, {of_row}"
+
+    def usual(self, field: str) -> Any:
+        """The column of a field by its usual names, in any case; None if there is none."""
+        known = {name.lower() if isinstance(name, str) else name: name for name in self.names}
+        # the judgments of BEIR call their relevance score
+        beir = ("score",) if field == "relevance" and "corpus-id" in known else ()
+        return next((known[name] for name in (*NAMES[field], *beir) if name in known), None)
+
+    def find(self, field: str, given: Mapping[str, Any]) -> Any:
+        """The column of a field: the one that was given for it, or one with a usual name."""
+        name = given.get(field, self.usual(field))
+        if name in self.names:
+            return name
+        which = "such as " + ", ".join(name for name in NAMES[field] if isinstance(name, str))
+        fix = (
+            f"Name it by from_frames or --columns {field}=NAME, in the first line of a file, by "
+            "commas in .csv and tabs in .tsv. Ranks are a column 'rank'; if all are relevant, add "
+            "ones."
+        )
+        if field in given:
+            which, fix = repr(name), did_you_mean(name, self.names).strip()
+        raise ValueError(
+            f"{self.name}: no column for the {field}, {which}; it has "
+            f"{', '.join(map(str, self.names)):.200}. {fix}"
+        )
+
+    def table(
+        self, query: Any, document: Any, value: Any, field: str, *, allow_nan: bool = False
+    ) -> Table:
+        """The table of columns of ids and of relevance, scores or ranks.
+
+        Without a column of documents queries stand in for them, without one of values all are 1.
+        """
+        codes = self.ids(query, "query")
+        items = codes if document is None else self.ids(document, "document")
+        values: Array = np.ones(len(codes[0]), dtype=np.int64)
+        if value is not None:
+            values = self.numbers(value, field, allow_nan=allow_nan)
+        table = Table(self.name, codes[0], items[0], values, codes[1], items[1], self.locate)
+        return at_ranks(table) if field == "rank" else table
+
+    def ids(self, column: Any, kind: str) -> tuple[Array, Array]:
+        """The code of each id, and the distinct ids."""
+        values = self.read(column)
+        if self.lines is not None and "" in values:
+            where = self.locate(values.index(""))
+            raise ValueError(f"{where}, column {column}: an id is missing.")
+        return distinct(values, f"{self.name}: the {kind} ids in column {column!r}")
+
+    def numbers(self, column: Any, field: str, *, allow_nan: bool = False) -> Array:
+        """Relevance, scores or ranks."""
+        values, where = self.read(column), f"{self.name}, column {column!r},"
+        if not len(values):
+            return np.zeros(0)
+        if self.lines is None:
+            numbers = as_numbers(values, where, allow_nan=allow_nan, remedy=REMEDIES[field])
+        else:
+
+            def fault(row: int, problem: str) -> ValueError:
+                return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
+
+            numbers = parse([TRUTH.get(text, text) for text in values], fault)
+            if (is_nan := np.isnan(numbers)).any():
+                raise fault(int(is_nan.argmax()), "must be a number; got nan")
+        check_ranks(numbers, field, column, where)
+        return numbers
+
+
+def columns_of(name: str, frame: Any) -> Columns:
+    """The columns of a DataFrame of any library, and the levels of the index of one of pandas."""
+    check_in_memory(frame, name)
+    names = [] if isinstance(frame, Mapping) else column_names(frame)
+    if not names:
+        raise TypeError(
+            f"{name} must be a DataFrame in memory with one row per query and document; got a "
+            f"{type(frame).__name__}. Lists go into from_ranked_lists, files into from_trec, and "
+            "several systems are a dict of DataFrames by name."
+        )
+
+    def read(column: Any) -> Any:
+        if names.count(column) == 1:
+            return frame[column]
+        if column not in names and (level := index_level(frame, column)) is not None:
+            return level
+        by_case = {str(one).lower(): one for one in names}
+        same = by_case.get(str(column).lower())
+        fix = did_you_mean(column, names) if same is None else f" Did you mean {same!r}?"
+        raise ValueError(
+            f"{name} has {'more than one' if column in names else 'no'} column {column!r}; its "
+            f"columns are {names}.{fix} Columns of ids need the same name in all frames; ids of "
+            "several columns are one of tuples, and scores of several systems a dict, score=."
+        )
+
+    return Columns(name, names, read)
+
+
+def distinct(column: Any, name: str) -> tuple[Array, Array]:
+    """The code of each id in a column, and the distinct ids; `name` is what errors call them."""
+    ids, categories = as_ids(column, name)
+    check_no_nan(ids, name)
+    if not len(ids):
+        return np.zeros(0, dtype=np.intp), ids
+    values, codes = factorize(ids, name)
+    return codes, values if categories is None else categories[values]
+
+
+def check_ranks(values: Array, field: str, column: Any, where: str) -> None:
+    """Refuse ranks as scores, which would reverse the ranking, and other numbers as ranks."""
+    is_named = field == "score" and _RANK.search(str(column)) is not None
+    if is_named and values.min(initial=0) >= 0 and (values == np.floor(values)).all():
+        raise ValueError(
+            f"{where} is given as score, of which higher is better, but its name and values are "
+            f"those of ranks. Pass it as rank={column!r} (on the command line --columns "
+            f"rank={column}), or rename it if higher is better."
+        )
+    if field == "rank":
+        with np.errstate(invalid="ignore"):
+            part = values % (0.5 if values.min(initial=1) >= 1 else 1)  # nan of infinity
+        if (wrong := (values < 0) | (part != 0)).any():
+            raise ValueError(
+                f"{where} must hold ranks, 1 for the best, or means of two ranks from 1 on; got "
+                f"{float(values[wrong.argmax()])!r}. Pass scores, of which higher is better, as "
+                "score, and the negatives of other numbers of which lower is better."
+            )
+
+
+def parse(texts: Sequence[Any], fault: Callable[[int, str], Exception]) -> Array:
+    """Numbers; Python would read 1_0 as 10, and tie integers that it has rounded.
+
+    ``fault(row, problem)`` is the error.
+    """
+    try:
+        values = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
+        is_wrong = bool(texts) and texts[0][:0].join(texts).find(UNDERSCORE[type(texts[0])]) >= 0
+    except ValueError:
+        is_wrong = True
+    if is_wrong:
+        at = next(i for i, text in enumerate(map(printed, texts)) if not NUMBER.fullmatch(text))
+        raise fault(at, f"must be a number; got {printed(texts[at])!r}")
+    for at in np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER).tolist():
+        text = printed(texts[at]).strip()
+        if text.lstrip("+-").isdigit() and (np.isinf(values[at]) or int(text) != int(values[at])):
+            problem = f"must not be the integer {text}, beyond 2**53, which double "
+            raise fault(at, f"{problem}precision rounds. Subtract a constant, or write ranks")
+    return values
+
+
+def printed(text: Any) -> str:
+    """The text of bytes in a message."""
+    return text.decode(errors="replace") if isinstance(text, bytes) else text
