@@ -144,9 +144,9 @@ class Moments:
         sums = np.array([(weights * kept).sum(), (weights * denominator).sum()])
         residual, products = kept - _ratio(*sums) * denominator, []
         for weight in (1.0, weights):
-            powers = (np.vander(weight * of, 6, increasing=True) for of in (residual, denominator))
+            powers = _powers(weight * residual, 3), _powers(weight * denominator, 5)
             # no matrix product, which would start threads of its own
-            products.append(np.einsum("qi,qj->ij", *powers)[:4])
+            products.append(np.einsum("iq,jq->ij", *powers))
         ones = kept == (1 if sizes is None else np.nan)
         of = map(np.count_nonzero, (undefined, counted, kept > 0, kept < 0, ones))
         counts = np.array([len(values), *of])
@@ -249,6 +249,14 @@ def _extremes(*values: Array) -> Array:
     """The lowest and the highest of all values that are not nan."""
     lowest = (np.fmin.reduce(of, initial=np.inf) for of in values)
     return np.array([min(lowest), max(np.fmax.reduce(of, initial=-np.inf) for of in values)])
+
+
+def _powers(values: Array, highest: int) -> Array:
+    """The powers of values from 0 on, one per row."""
+    powers = np.ones((highest + 1, len(values)))
+    for i in range(highest):
+        powers[i + 1] = powers[i] * values
+    return powers
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -109,11 +109,11 @@ def plain_table(batch: Any, columns: Columns, place: str, row: int = 0) -> Any:
     columns.check(batch.schema.names, place)
     table = pa.table({name: _plain(batch[name]) for name in columns.distinct})
     for name in columns.required:
-        at = pc.index(pc.is_null(table[name], nan_is_null=True), True).as_py()
-        if at >= 0:
+        is_missing = pc.is_null(table[name], nan_is_null=True)
+        if pc.any(is_missing).as_py():
             raise ValueError(
-                f"{place}, row {row + at} (counted from 0): column {name!r} has a missing value. "
-                "Drop or fill it first."
+                f"{place}, row {row + pc.index(is_missing, True).as_py()} (counted from 0): column "
+                f"{name!r} has a missing value. Drop or fill it first."
             )
     return table
 
