@@ -28,6 +28,16 @@ BATCH_ROWS = 2**20
 ROWS_READ = 2**17
 ROW = "row of the file"
 
+_AGAIN = "an interrupted run starts again, because it reads some ten million rows per second"
+_GONE = {
+    "group": "groups= names the columns of query ids",
+    "order": "rows of files may have any order; sort batches by query, or write them to files",
+    "batch_rows": "its size has no effect on the result",
+    "filesystem": "name a file by its URI, such as 's3://bucket/scores/*.parquet', which fsspec "
+    "opens with the credentials of its configuration",
+    **dict.fromkeys(("checkpoint", "checkpoint_seconds", "checkpoint_wait"), _AGAIN),
+}
+
 BAR: dict[str, Any] = {"unit": "row", "unit_scale": True, "delay": 1}
 
 
@@ -89,6 +99,8 @@ def read_options(
     **options: Any,
 ) -> tuple[RankingAccumulator, Columns]:
     """The accumulator of a call, which may be given as metrics, and the columns that it names."""
+    for name in _GONE.keys() & options.keys():
+        raise TypeError(f"there is no option {name}= any more: {_GONE[name]}.")
     systems: dict[Systems, str] = {(): score}  # type: ignore[dict-item]
     if isinstance(score, Mapping):
         check_system_names("score", score)

@@ -155,7 +155,11 @@ def test_ids_without_a_common_type_are_refused(first, second, message, tmp_path)
         ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
         ({"average": None}, ValueError, "no average=None: use per_query"),
         ({"memory_limit": "much"}, Exception, r"Memory must have a number .e.g. 1GB"),
-        ({"checkpoint": "s"}, ValueError, "none of the metrics has an option 'checkpoint'"),
+        ({"group": "qid"}, TypeError, r"no option group= any more: groups= names the columns"),
+        ({"order": "grouped"}, TypeError, "no option order= any more: rows of files may have any"),
+        ({"batch_rows": 9}, TypeError, "no option batch_rows= any more: its size"),
+        ({"checkpoint": "s"}, TypeError, "no option checkpoint= any more: an interrupted run st"),
+        ({"filesystem": None}, TypeError, "no option filesystem= any more: .* URI"),
     ],
 )
 def test_wrong_arguments_are_refused(given, error, message, tmp_path):

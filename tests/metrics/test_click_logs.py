@@ -189,7 +189,7 @@ def test_lengths_must_agree():
         (["d", None], "documents must not have missing values; every row needs an id"),
         ([["d"], ["e"]], "documents must be one-dimensional, one id per row"),
         ("document", "documents must be one-dimensional, .*got str 'document'"),
-        ([2.0**53, 1], "documents must not hold numbers of the type float64"),
+        ([2.0**53, 1], "documents must not hold float64 up to 9"),
     ],
 )
 def test_the_column_of_wrong_ids_is_named(ids, message):
