@@ -74,7 +74,10 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
         (module, "SHORT", 0)
         for module in (engine, fill, grades, row_sorts, score_order, width_buckets)
     ],
-    "ties of short rows by column": [(ties, "TieColumns", TieGroups), (engine, "MANY_ROWS", 1)],
+    "ties of short rows by column": [
+        (ties, "TieColumns", TieGroups),
+        (engine, "MANY_TIED_ROWS", 1),
+    ],
     "tournament": [(row_sorts, "MEDIUM", NEVER)],
     "counting sort of grades": [(grades, "COUNTED_RANKS", 0)],
     "rows copied as one item": [

@@ -61,7 +61,9 @@ def test_every_metric_is_worked_by_hand():
     pages = (DOCS / "by_hand.md", DOCS / "guide" / "metrics.md")
     text = "".join(page.read_text("utf-8").split("## Notation")[-1] for page in pages)
     for name in METRICS:
-        assert re.search(rf'"{name}[@("]', text), f"{name} needs an example in docs/by_hand.md"
+        assert re.search(rf'"{name}[@("]', text), (
+            f"{name} needs an example in docs/guide/metrics.md"
+        )
 
 
 def test_every_page_is_in_the_contents():

@@ -125,7 +125,7 @@ METRICS = [
     (T, "takes one estimator; got a dict. Call it for each",
      lambda: rs.cross_val_query_scores({"a": Ridge()}, X, LABELS, metrics="ndcg")),
     (T, r"got a dict. Pass metrics=\['ndcg@3'\]", lambda: rs.RankingAccumulator({"a": "ndcg@3"})),
-    (V, "none of the metrics has an option 'group'",
+    (T, "no option group= any more: groups= names the columns",
      lambda: rs.evaluate_parquet("rows.parquet", "ndcg", group="session")),
 ]  # fmt: skip
 OF_LABELS = [

@@ -181,7 +181,9 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, scores: Array) -> Places:
         """The places of documents with these scores, those of a query in one row."""
-        least, most = (stats.rankdata(-scores, rule, axis=1) for rule in ("min", "max"))
+        least, most = (
+            stats.rankdata(-scores, rule, axis=1).astype(np.intp) for rule in ("min", "max")
+        )
         return cls(least - 1, most, scores > -np.inf)
 
     @property

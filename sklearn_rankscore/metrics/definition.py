@@ -78,7 +78,8 @@ class Definition:
         The denominator that clicks cannot estimate.
     bounds : {"rising", "by count"} or None
         What is known of the labels that give its least and greatest value: it never falls if a
-        label rises, or its denominator depends on the number of relevant documents alone.
+        label rises, or its denominator depends on the number of relevant documents (graded
+        NDCG: on the grades) alone.
     is_own : bool
         Whether a user has registered it.
     function : callable

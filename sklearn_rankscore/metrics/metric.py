@@ -95,7 +95,7 @@ class Metric:
 
     @cached_property
     def ties(self) -> str:
-        """How it ranks equal scores; one by input order asks a block for no other rule."""
+        """How it ranks equal scores."""
         return str(self.ready.get("ties", "average"))
 
     @property
@@ -277,8 +277,7 @@ def compute(
     values = measure(queries, metrics, n_jobs=n_jobs, data=(y_true, y_score))
     results = []
     for metric, of in zip(metrics, values, strict=True):
-        undefined = metric.replace_undefined_by
-        results.append(aggregate(of, metric.average, undefined, queries.weights))
+        results.append(metric.aggregate(of, queries))
     return results
 
 

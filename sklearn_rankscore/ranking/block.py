@@ -18,7 +18,7 @@ from .queries import Queries
 from .ties import BY_INPUT_ORDER, SHORT, TIES, TiedRows, accumulate, leading
 
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
-# (`fast/memory.py`), and enough that threads seldom wait
+# (`fast.engine.retain_freed_memory`), and enough that threads seldom wait
 BLOCK_DOCUMENTS = 2**19
 
 # from this size on a query fills a block alone and needs no padding
@@ -288,13 +288,12 @@ class Block:
 
     def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
         """A function of the labels of ranked documents."""
-        padded = self.retrieved is self.sizes
-        return self._labels.values(function, labels, retrieved, padded=padded)
+        all_retrieved = self.retrieved is self.sizes  # as blocks are made where it is so
+        return self._labels.values(function, labels, retrieved, all_retrieved=all_retrieved)
 
     def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
         if self._tied is None:
-            padded = self.retrieved is self.sizes
-            return self._labels.values(gain, self._ranked, self.retrieved, padded=padded)
+            return self._values(gain, self._ranked, self.retrieved)
         groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
         values = self._values(gain, labels, retrieved)

@@ -140,7 +140,7 @@ class WeightedLabels(Labels):
         self.y_true, self.weights = y_true, weights
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+        self, function: ArrayFunction, labels: Array, ends: Array, *, all_retrieved: bool = True
     ) -> Array:
         """A function of the labels of some rows times their weights, 0 from each row's end on."""
         gains = function(self.y_true[labels].astype(np.float64))

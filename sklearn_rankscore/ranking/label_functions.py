@@ -82,6 +82,7 @@ def gain_table(gains: tuple[float, ...]) -> ArrayFunction:
     return tabulated(lambda labels: by_label.take(np.asarray(labels, dtype=np.intp), mode="clip"))
 
 
+@lru_cache(maxsize=256)
 def complement(function: ArrayFunction) -> ArrayFunction:
     """1 minus a function of labels, tabulated if that function is."""
 

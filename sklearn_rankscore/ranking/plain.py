@@ -94,14 +94,14 @@ class Labels:
         self._is_full = bool(sizes.min() == labels.shape[1])
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+        self, function: ArrayFunction, labels: Array, ends: Array, *, all_retrieved: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on.
 
-        If `padded`, only padding follows the ends, and no document without a rank.
+        If `all_retrieved`, only padding follows the ends, and no document without a rank.
         """
         values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
-        return values if padded and self._is_full else zero_from(ends, values)
+        return values if all_retrieved and self._is_full else zero_from(ends, values)
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""

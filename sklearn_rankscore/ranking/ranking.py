@@ -65,7 +65,8 @@ class Ranking:
     def under_rules(self, unjudged: str, ties: str = "average") -> Ranking:
         """The ranking under a rule for unjudged documents, and for one of ties.
 
-        It is this one if no document is unjudged and ties are not ranked by the input order.
+        It is this one if no document is unjudged, unless the rule of ties is "stable" and this
+        one is for others as well.
         """
         ties = ties if ties == "stable" else "average"
         if ties == self.ties and not self.queries.has_unjudged:

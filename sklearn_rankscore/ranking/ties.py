@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -37,8 +37,8 @@ AT_ONCE = 50_000
 # larger ones in the way that costs least
 SMALL = 16
 
-# coefficients are at most e to this power; up to this degree, e / 2 times as high, none that counts
-# is too small
+# coefficients are at most e to this power; up to this degree, which is less than e / 2 times
+# as high, none that counts is too small
 GROWTH, MOST_DEGREES = 700, 900
 
 # what a call of NumPy costs, in operations on a number
@@ -118,9 +118,10 @@ class TieGroups:
         return np.asarray(self.size()[np.arange(len(columns)), columns])
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
-        """Values up to the depth under a tie rule, from those of the window in input order.
+        """Values up to the depth under a tie rule, from those of the window.
 
-        It may overwrite the values, for the sake of queries of millions of documents.
+        For "stable" and "reversed", those of equal scores are in input order. The values may be
+        overwritten, for the sake of queries of millions of documents.
         """
         if check_choice("ties", ties, TIES) == "average":
             starts = self.rows * self.window + self.starts
@@ -278,7 +279,7 @@ class TieColumns(TieGroups):
         return np.asarray(self._sizes[columns, np.arange(len(columns))])
 
     def apply_tie_rule(self, values: Array, ties: str) -> Array:
-        """Values up to the depth under a tie rule, from those of the window in input order."""
+        """Values up to the depth under a tie rule, from those of the window."""
         if ties != "average":
             if ties == "stable":
                 return values[:, : self.shape[1]]
@@ -357,15 +358,19 @@ def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Ar
     A group's factors are `factors[start : start + size]`; groups do not overlap, and their starts
     ascend. The result holds one group after another; no value depends on other groups.
     """
-    tops, way, limits = n_degrees.copy(), np.zeros(len(sizes), dtype=np.intp), np.ones(len(sizes))
+    tops, way, parameter = (
+        n_degrees.copy(),
+        np.zeros(len(sizes), dtype=np.intp),
+        np.ones(len(sizes)),
+    )
     large = np.flatnonzero(sizes > SMALL)
     if len(large):
         given = starts[large], sizes[large], n_degrees[large]
-        tops[large], way[large], limits[large] = _cheapest_way(factors, *given)
+        tops[large], way[large], parameter[large] = _cheapest_way(factors, *given)
     result, first = np.zeros(n_degrees.sum()), np.cumsum(n_degrees) - n_degrees
     for number, compute in enumerate((_from_coefficients, _from_stops, _from_power_sums)):
         for some in _similar(np.flatnonzero(way == number), sizes, tops):
-            means = compute(factors, starts[some], sizes[some], tops[some], limits[some])
+            means = compute(factors, starts[some], sizes[some], tops[some], parameter[some])
             # rounding must not make differences, which are probabilities, negative
             accumulate(np.minimum, np.minimum(means, 1.0, out=means).T)
             degree = np.arange(len(means))[:, None]
@@ -380,7 +385,7 @@ def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Ar
 def _cheapest_way(
     factors: Array, starts: Array, sizes: Array, n_degrees: Array
 ) -> tuple[Array, Array, Array]:
-    """The degrees that count in each group, the number of a way to compute them, and its limit.
+    """The degrees that count in each group, the number of a way to compute them, and its parameter.
 
     It depends on each group alone; otherwise its rounding would depend on other groups.
     """
@@ -415,12 +420,10 @@ def _similar(members: Array, sizes: Array, tops: Array) -> Iterator[Array]:
         yield from (some[start : start + step] for start in range(0, len(some), step))
 
 
-def reduce_groups(
-    function: np.ufunc, values: Array, starts: Array, sizes: Array, **options: Any
-) -> Array:
+def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
     """A sum or product over each group; groups do not overlap, and their starts ascend."""
     edges = np.stack([starts, starts + sizes], axis=1).ravel()
-    return np.asarray(function.reduceat(values, edges[edges < len(values)], **options)[::2])
+    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
 
 
 def _from_coefficients(
@@ -474,7 +477,9 @@ def _from_stops(factors: Array, starts: Array, sizes: Array, tops: Array, most: 
     left = sizes - np.arange(1.0, int(tops.max()) + 1)[:, None]
     means, none_of = np.repeat(probability[-1:], len(left), axis=0), np.empty_like(left)
     for k in range(n_stops - 1, -1, -1):
-        means *= np.subtract(left, k, out=none_of)  # of the negative ones, each meets a 0 later
+        means *= np.subtract(
+            left, k, out=none_of
+        )  # of the negative ones, each meets a 0 at k = m - j
         means *= 1.0 / np.maximum(sizes - k, 1)
         means += probability[k]
     return means

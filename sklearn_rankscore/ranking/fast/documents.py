@@ -16,9 +16,6 @@ SAMPLED_CALL, SAMPLED_QUERIES, SAMPLED_WIDTH = 2**14, 64, 2**8
 # short queries, of which most have a tie then
 MANY, MANY_IN_SHORT = 1.5, 1.04
 
-# up to this size of a query, the positions of its documents fit into keys
-LONGEST = 2**28
-
 
 class Documents:
     """Labels and scores, those of a query side by side.
@@ -48,7 +45,7 @@ class Documents:
     def __init__(self, queries: Queries, ties: str = "average") -> None:
         grouping = queries.grouping
         labels, self.n_grades = queries.y_true, 0
-        if queries.grades is not None and grouping.sizes.max() <= LONGEST:
+        if queries.grades is not None:
             labels, self.n_grades = queries.grades, int(queries.label_range[1]) + 1
         self.labels = _adjacent(labels, grouping.rows)
         self.scores = _adjacent(queries.y_score, grouping.rows)
@@ -73,7 +70,7 @@ class Documents:
 
     @property
     def has_large_groups(self) -> bool:
-        """Whether queries have one or two distinct scores."""
+        """Whether long queries have one or two distinct scores."""
         return self.tie_size > SAMPLED_WIDTH / 3
 
     def _retrieved(self) -> Array:

@@ -34,7 +34,7 @@ from .width_buckets import WidthBucket, divide_for_threads, width_buckets
 
 # from this share of the rows on, short rows are averaged with those without ties, because to take
 # rows out and put them back costs more
-MANY_ROWS = 0.25
+MANY_TIED_ROWS = 0.25
 
 # a call on fewer documents has no arrays that glibc would return to the system
 SMALL_CALL = 2**14
@@ -82,7 +82,7 @@ def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket)
         ranked, tied = take(labels, first[:, :depth] & mask), None
         rows = np.flatnonzero(collides(first, mask).any(axis=1))
         if len(rows):
-            candidates = _up_to(keys, first[:, depth - 1] | mask)
+            candidates = partial(_at_most, keys, first[:, depth - 1] | mask)
             tied = rank_again(documents, queries, rows, width, ranked, candidates)
     # the rounding of sums depends on the memory order
     order: Any = "F" if width <= SHORT else "C"
@@ -106,15 +106,17 @@ def rank_by_keys(documents: Documents, kind: Kind, depth: int | None, bucket: Wi
     # sorted keys tell all ties if different scores have different keys: groups end anywhere
     tells_ties = kind.is_exact and not documents.input_order_decides
     complete = tells_ties and (documents.has_many_ties or _is_whole(width, depth))
-    is_last = complete or kind.column_bits > 0 or _is_whole(width, depth)
-    first = smallest(keys, width if complete else depth + 1, overwrite=is_last)
+    is_consumed = complete or kind.column_bits > 0 or _is_whole(width, depth)
+    first = smallest(keys, width if complete else depth + 1, overwrite=is_consumed)
     ranked, tied = labels_of(first[:, :depth], kind.n_grades), None
     if not kind.column_bits and (equal := collides(first[:, : depth + 1], kind.mask)).any():
         rows = np.flatnonzero(equal.any(axis=1))
         if complete:
             tied = _ties_of_keys(documents, kind, queries, rows, first, depth)
         else:
-            candidates = None if is_last else _up_to(keys, first[:, depth - 1] | kind.mask)
+            candidates = (
+                None if is_consumed else partial(_at_most, keys, first[:, depth - 1] | kind.mask)
+            )
             tied = rank_again(documents, queries, rows, width, ranked, candidates)
     scores_of = lambda rows: documents.score_rows(queries[rows], width)  # noqa: E731
     return Block(queries, sizes, retrieved, labels, ranked, tied, scores_of)
@@ -125,7 +127,7 @@ def _ties_of_keys(
 ) -> TiedRows:
     """The ties in some rows of sorted keys that are equal, but for labels, where scores are."""
     width = keys.shape[1]
-    if width <= SHORT and len(rows) > MANY_ROWS * len(queries):
+    if width <= SHORT and len(rows) > MANY_TIED_ROWS * len(queries):
         rows = np.arange(len(queries))
     keys, members = keys if len(rows) == len(keys) else keys[rows], queries[rows]
     # a number of ranks that fully contain the groups of the first ones
@@ -141,12 +143,8 @@ def _ties_of_keys(
     return TiedRows(rows, by_rank, equals_next, depth, width, in_input_order)
 
 
-def _up_to(keys: Array, highest: Array) -> partial[Array]:
-    """Tells of some rows which documents have at most the highest key of the row."""
-    return partial(_at_most, keys, highest)
-
-
 def _at_most(keys: Array, highest: Array, rows: Array) -> Array:
+    """Which documents of some rows have at most the highest key of the row."""
     return np.asarray(keys[rows] <= highest[rows, None])
 
 

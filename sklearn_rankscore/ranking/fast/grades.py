@@ -21,7 +21,7 @@ ENCODED, LOOK_UP = 2**16, 2**19
 
 # up to these numbers of ranks and grades a counting sort takes less time than a sort of few
 # distinct values, and in wider rows always less memory
-COUNTED_RANKS, COUNTED_GRADES, WIDEST_SORTED = 32, 7, 2**16
+COUNTED_RANKS, COUNTED_GRADES, WIDEST_OF_MANY = 32, 7, 2**16
 
 
 def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
@@ -64,12 +64,12 @@ class GradedLabels(Labels):
         self._highest: dict[int, Array] = {}
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, padded: bool = True
+        self, function: ArrayFunction, labels: Array, ends: Array, *, all_retrieved: bool = True
     ) -> Array:
         """A function of some of the labels, 0 from each row's end on."""
         if is_tabulated(function):
             values = look_up(table(function, self.n_grades), labels)
-            return values if padded else zero_from(ends, values)
+            return values if all_retrieved else zero_from(ends, values)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
         return zero_from(ends, np.array(function(occurring), dtype=np.float64))
@@ -104,7 +104,7 @@ def highest(labels: Array, sizes: Array, n_grades: int, n: int) -> Array:
     """The n highest grades of each row in descending order; 0 where there are no more."""
     width = labels.shape[1]
     many = n > COUNTED_RANKS or n_grades > COUNTED_GRADES
-    if width <= SHORT or (many and width <= WIDEST_SORTED):
+    if width <= SHORT or (many and width <= WIDEST_OF_MANY):
         complement = ~labels
         if width > SHORT:  # 32-bit integers are sorted by vector instructions on all machines
             complement = complement.astype(np.int32)

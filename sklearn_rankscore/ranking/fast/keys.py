@@ -52,7 +52,7 @@ def write_exact_keys(keys: Array, labels: Array | int, scores: Array, mask: int)
     """Write keys of 64 bits of which different scores have different ones, if that is possible.
 
     They hold any score of single precision. Others must be of usual magnitude, as not all exponents
-    of a float occur then: with three bits for the label, from 2^-191 to 2^63.
+    of a float occur then: with three bits for the label, from 2^-191 to 2^64.
     """
     n_bits = mask.bit_length()
     np.subtract(0.0, scores, out=keys.view(np.float64))
@@ -110,7 +110,7 @@ def write_ranks(keys: Array, labels: Array | int, scores: Array, mask: int) -> b
     """
     scores = scores.astype(np.float64, copy=False)
     first, counts = np.unique(scores[:TRIED], return_counts=True)
-    if len(scores) > TRIED and np.count_nonzero(counts == 1) > MOST_SINGLE * TRIED:
+    if len(scores) >= TRIED and np.count_nonzero(counts == 1) > MOST_SINGLE * TRIED:
         return False
     table = np.full(SLOTS, np.nan)
     for multiplier in MULTIPLIERS:

@@ -150,8 +150,8 @@ SHORTCUTS = {
     "columns in keys": ({**MANY_TIES, "WITH_COLUMNS": 10**9}, {**MANY_TIES, "WITH_COLUMNS": 0}),
     "few distinct scores": ({**MANY_TIES, "SLOTS": 2**16}, {**MANY_TIES, "SLOTS": 2}),
     "rows without ties beside others": (
-        {**MANY_TIES, "MANY_ROWS": 0},
-        {**MANY_TIES, "MANY_ROWS": 1},
+        {**MANY_TIES, "MANY_TIED_ROWS": 0},
+        {**MANY_TIES, "MANY_TIED_ROWS": 1},
     ),
     "candidates": ({"SHORT": 1, "FEW": 1}, {"SHORT": 1, "FEW": 0}),
     "columns of wide rows": ({"WIDEST_SORTED": 10**9}, {"WIDEST_SORTED": 5}),
