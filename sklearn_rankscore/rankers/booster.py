@@ -79,10 +79,11 @@ class Fit:
     def classes_of(self, estimator: Any) -> Array | None:
         """The classes of a classifier, in its order; None for models whose labels are numbers."""
         # the labels of CatBoost's cross entropy are probabilities
-        loss = estimator.get_params().get("loss_function")
-        if not is_classifier(estimator) or loss == "CrossEntropy":
+        params = estimator.get_params()
+        if not is_classifier(estimator) or params.get("loss_function") == "CrossEntropy":
             return None
-        return np.unique(np.asarray(self.train.y))
+        named = params.get("class_names")  # of CatBoost
+        return np.unique(np.asarray(self.train.y)) if named is None else np.asarray(named)
 
 
 class Booster:
@@ -305,7 +306,10 @@ class EvaluatedSet:
     def read(cls, data: TrainingData, classes: Array | None) -> EvaluatedSet:
         """A set for an estimator with these classes, which boosters number."""
         labels, weights = np.asarray(data.y), data.weights
-        passed = labels if classes is None else np.searchsorted(classes, labels)
+        passed = labels
+        if classes is not None:
+            ascending = np.argsort(classes)
+            passed = ascending[np.searchsorted(classes, labels, sorter=ascending)]
         # boosters multiply the weights that they pass by those of classes
         weights = np.ones(len(labels)) if weights is None else weights
         has_value = not vary_within_queries(weights, data.codes)

@@ -196,8 +196,9 @@ class CatBoostMetric(MetricOfSets):
 
     def _scores(self, raw: Array) -> Array:
         """Scores of documents, or probabilities of several classes."""
-        if len(raw) == 1:
-            return np.asarray(raw[0])
+        if len(raw) == 1:  # of the second of two classes, which may be the lower one
+            is_lower = self.classes is not None and self.classes[0] > self.classes[1]
+            return np.asarray(-raw[0] if is_lower else raw[0])
         return np.asarray(expit(raw.T) if self.is_one_vs_all else softmax(raw.T, axis=1))
 
     def get_final_error(self, error: float, weight: float) -> float:
