@@ -6,7 +6,6 @@ import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
-from operator import ne
 from typing import Any
 
 import numpy as np
@@ -163,10 +162,10 @@ def order_by_code(codes: Array, n_codes: int) -> Array:
 
 def _is_scattered(ids: Array) -> bool:
     """Whether the rows of queries are so far apart that few neighbors have the same id."""
-    sample = ids[:1024].tolist()
-    changes = sum(map(ne, sample, sample[1:]))
+    sample = ids[:1024]
+    changes = np.count_nonzero(sample[1:] != sample[:-1])
     try:
-        return bool(2 * changes > len(sample) and len(set(sample)) <= changes)
+        return bool(2 * changes > len(sample) and len(set(sample.tolist())) <= changes)
     except TypeError:  # unhashable ids are refused by factorize
         return False
 

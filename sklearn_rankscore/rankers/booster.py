@@ -306,10 +306,7 @@ class EvaluatedSet:
     def read(cls, data: TrainingData, classes: Array | None) -> EvaluatedSet:
         """A set for an estimator with these classes, which boosters number."""
         labels, weights = np.asarray(data.y), data.weights
-        passed = labels
-        if classes is not None:
-            ascending = np.argsort(classes)
-            passed = ascending[np.searchsorted(classes, labels, sorter=ascending)]
+        passed = labels if classes is None else (labels[:, None] == classes).argmax(axis=1)
         # boosters multiply the weights that they pass by those of classes
         weights = np.ones(len(labels)) if weights is None else weights
         has_value = not vary_within_queries(weights, data.codes)
