@@ -22,7 +22,6 @@ from .keys import collides, labels_of, pad_keys
 from .row_sorts import MEDIUM_LONG, smallest
 from .score_order import (
     FEW,
-    WIDEST_SORTED,
     RawLabels,
     column_keys,
     rank_again,
@@ -71,7 +70,7 @@ def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket)
     labels, scores = documents.rows(queries, width)
     depth = width if depth is None else min(depth, width)
     many = documents.has_many_ties and (width <= MEDIUM_LONG or documents.has_large_groups)
-    if many or width > WIDEST_SORTED or _is_whole(width, depth):
+    if many or _is_whole(width, depth):
         rows = np.arange(len(labels))
         by_rank, equals_next = sort_rows(labels, scores, sizes)
         ranked = by_rank[:, :depth]
