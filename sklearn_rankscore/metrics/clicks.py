@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -208,11 +207,6 @@ def click_sums(
         for queries, values in (*counted, (of_clicks, weights), (of_clicks, squares))
     ]
     return ClickSums(np.column_stack([*columns, largest]))
-
-
-def concatenate_sums(parts: Sequence[ClickSums]) -> ClickSums:
-    """The sums of the queries of all parts, one part after another."""
-    return ClickSums(np.concatenate([part.sums for part in parts]))
 
 
 # bounds of the logarithms of propensities and relevances, which keep the likelihood finite
