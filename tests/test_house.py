@@ -300,7 +300,7 @@ FAULTS = [
     (files_are_short, "datasets/synthetic.py", "\n" * 700),
     (functions_are_short, "datasets/synthetic.py", "def f():\n" + LONG * 80),
     (frames_are_read_in_two_places, "io/trec.py", "frame = sys._getframe(1)"),
-    (frames_are_read_in_two_places, "plots/palette.py", "inspect.currentframe().f_back"),
+    (frames_are_read_in_two_places, "plots/style.py", "inspect.currentframe().f_back"),
     (nothing_remembers_arrays, "io/trec.py", "import weakref"),
     (nothing_remembers_arrays, "io/trec.py", "from weakref import WeakValueDictionary"),
     (
