@@ -75,7 +75,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
         for module in (engine, fill, grades, row_sorts, score_order, width_buckets)
     ],
     "ties of short rows by column": [
-        (ties, "TieColumns", TieGroups),
+        (ties, "TieGroupsByColumn", TieGroups),
         (engine, "MANY_TIED_ROWS", 1),
     ],
     "tournament": [(row_sorts, "MEDIUM", NEVER)],

@@ -46,6 +46,7 @@ BUILDS_ON = {
 RANKING = [
     "threads",
     "label_functions",
+    "rows",
     "ties",
     "plain",
     "queries",
@@ -54,7 +55,7 @@ RANKING = [
     "aggregate",
     "ranking",
 ]
-OF_FAST = {"fast", "threads", "label_functions", "ties", "plain", "block", "queries"}
+OF_FAST = {"fast", "threads", "label_functions", "rows", "ties", "plain", "block", "queries"}
 IMPORTS_FAST = {"fast", "ranking", "queries"}
 
 # bytes other than grades: random signs are drawn eight per byte

@@ -17,7 +17,8 @@ from ..ranking.label_functions import (
     pooled_unjudged,
     relevant,
 )
-from ..ranking.ties import BY_INPUT_ORDER, accumulate
+from ..ranking.rows import accumulate
+from ..ranking.ties import BY_INPUT_ORDER
 
 # ranks in which the first relevant document is searched before the scores are
 SEARCHED_RANKS = 10

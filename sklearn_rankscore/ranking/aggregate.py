@@ -26,26 +26,22 @@ class MetricValues:
     def __init__(self, n_queries: int) -> None:
         self._ratio, self.defined = np.empty(n_queries), np.ones(n_queries, dtype=bool)
         self._parts: list[tuple[Array, Array, Array]] = []
-        self._fractions: tuple[Array, Array] | None = None  # of all queries, when asked for
 
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
-        # copied, because they may be views of larger arrays
-        if isinstance(result, tuple) and queries.shape in map(np.shape, result):
-            numerator, denominator, defined = result
-            numerator, denominator = np.array(numerator, float), np.array(denominator, float)
-            defined = np.asarray(defined, dtype=bool)
-            if not numerator.shape == defined.shape == queries.shape:  # some may be numbers
-                numerator = np.full(queries.shape, numerator)
-                defined = np.full(queries.shape, defined)
-        else:
-            numerator, denominator = np.array(result, float), np.ones(1)
-            if numerator.shape != queries.shape:
+        if not isinstance(result, tuple):
+            values = np.asarray(result, float)
+            if values.shape != queries.shape:
                 raise ValueError(
                     "a metric must return one value per query of the block: "
-                    f"{len(queries)} queries, got an array of shape {numerator.shape}."
+                    f"{len(queries)} queries, got an array of shape {values.shape}."
                 )
-            defined = ~np.isnan(numerator)
+            result = values, 1.0, ~np.isnan(values)
+        numerator, denominator, defined = result
+        # copied, because they may be views of larger arrays
+        numerator = np.array(np.broadcast_to(numerator, queries.shape), float)
+        denominator = np.array(denominator, float)
+        defined = np.broadcast_to(np.asarray(defined, dtype=bool), queries.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = numerator / denominator
         ratio[(denominator == 0) & defined] = 0.0
@@ -57,27 +53,18 @@ class MetricValues:
     @property
     def numerator(self) -> Array:
         """One numerator per query."""
-        return self._in_order()[0]
+        return self._in_order([(queries, numerator) for queries, numerator, _ in self._parts])
 
     @property
     def denominator(self) -> Array:
         """One denominator per query."""
-        return self._in_order()[1]
+        return self._in_order([(queries, denominator) for queries, _, denominator in self._parts])
 
-    def _in_order(self) -> tuple[Array, Array]:
-        if self._fractions is None:
-            numerators, denominators = np.empty((2, len(self.defined)))
-            for queries, numerator, denominator in self._parts:
-                numerators[queries], denominators[queries] = numerator, denominator
-            self._fractions = numerators, denominators
-        return self._fractions
-
-    def take(self, queries: Array) -> MetricValues:
-        """The values of some queries."""
-        taken = MetricValues(len(queries))
-        taken._ratio, taken.defined = self._ratio[queries], self.defined[queries]
-        taken._fractions = self.numerator[queries], self.denominator[queries]
-        return taken
+    def _in_order(self, parts: list[tuple[Array, Array]]) -> Array:
+        of_all = np.empty(len(self.defined))
+        for queries, values in parts:
+            of_all[queries] = values
+        return of_all
 
     def per_query(self, replace_undefined_by: float) -> Array:
         """One value per query."""

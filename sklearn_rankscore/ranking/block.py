@@ -12,10 +12,10 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction, Ties
 from .._validation import check_choice
-from .label_functions import complement
 from .plain import Labels, rank_rows, rows_of_lists
 from .queries import Queries
-from .ties import BY_INPUT_ORDER, SHORT, TIES, TiedRows, accumulate, leading
+from .rows import SHORT, accumulate, leading, order_of
+from .ties import BY_INPUT_ORDER, TIES, TieGroups
 
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
 # (`fast.engine.retain_freed_memory`), and enough that threads seldom wait
@@ -91,7 +91,7 @@ class Block:
         retrieved: Array,
         labels: Labels,
         ranked: Array,
-        tied: TiedRows | None,
+        tied: TieGroups | None,
         scores_of: Callable[[Array], Array],
     ) -> None:
         self.queries, self.sizes, self.retrieved = queries, sizes, retrieved
@@ -159,7 +159,8 @@ class Block:
         """
         key = "by_rank", gain, ties
         if key not in self._cache:
-            self._cache[key] = self._by_rank(gain, ties)
+            rule = partial(TieGroups.by_rule, ties=ties)
+            self._cache[key] = self._by_rank(gain, ties, 0.0, rule, np.asarray)
         return self._cache[key]
 
     def ideal(self, gain: ArrayFunction) -> Array:
@@ -175,9 +176,10 @@ class Block:
         ndarray of float of shape (n_queries, n_ranks)
             Documents that were not retrieved are included.
         """
-        if ("ideal", gain) not in self._cache:
-            self._cache["ideal", gain] = self._labels.ideal(gain, self._ranked.shape[1])
-        return self._cache["ideal", gain]
+        key, cache = ("ideal", gain, self._ranked.shape[1]), self._labels.cache
+        if key not in cache:
+            cache[key] = self._labels.ideal(gain, self._ranked.shape[1])
+        return cache[key]
 
     def total(self, gain: ArrayFunction) -> Array:
         """Return the sum of the gains of all documents of each query.
@@ -192,9 +194,10 @@ class Block:
         ndarray of float of shape (n_queries,)
             Documents that were not retrieved are included.
         """
-        if ("total", gain) not in self._cache:
-            self._cache["total", gain] = self._labels.total(gain)
-        return self._cache["total", gain]
+        key, cache = ("total", gain), self._labels.cache
+        if key not in cache:
+            cache[key] = self._labels.total(gain)
+        return cache[key]
 
     def survival(self, continue_prob: ArrayFunction, ties: Ties = "average") -> Array:
         """Return the probability that a user reads past each rank.
@@ -234,7 +237,13 @@ class Block:
         check_choice("ties", ties, TIES)
         if ties != "average" or self._tied is None:
             return 0, 1
-        return self._tied.offsets(self._ranked), self._tied.sizes(self._ranked)
+        offset, size = self._tied.offset(), self._tied.size()
+        return (
+            self._among_others(
+                self._tied, offset, lambda: np.zeros_like(self._ranked, offset.dtype)
+            ),
+            self._among_others(self._tied, size, lambda: np.ones_like(self._ranked, size.dtype)),
+        )
 
     def first_group(
         self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
@@ -261,8 +270,9 @@ class Block:
         share = self.by_rank(condition, ties)
         before, every_row = leading(share <= 0) % share.shape[1], np.arange(len(share))
         size = np.ones_like(before)
-        if ties == "average" and self._tied is not None:
-            size = self._tied.sizes_at(before)
+        if (tied := self._tied_rows(ties)) is not None:
+            rows, _, sizes = tied
+            size[rows] = sizes[np.arange(len(sizes)), before[rows]]
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
         missing = np.flatnonzero(count == 0)
@@ -283,42 +293,59 @@ class Block:
         Block
             A block in which all documents are retrieved.
         """
+        if self.retrieved is self.sizes:
+            return self
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
-    def _values(self, function: ArrayFunction, labels: Array, retrieved: Array) -> Array:
-        """A function of the labels of ranked documents."""
-        all_retrieved = self.retrieved is self.sizes  # as blocks are made where it is so
-        return self._labels.values(function, labels, retrieved, all_retrieved=all_retrieved)
+    def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
+        product = partial(accumulate, np.multiply)
+        if ties == "average":
+            return self._by_rank(continue_prob, ties, 1.0, TieGroups.survival, product)
+        # in the best order, users stop as early as possible
+        reverse = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
+        rule = partial(TieGroups.by_rule, ties=reverse)
+        return product(self._by_rank(continue_prob, ties, 1.0, rule, np.asarray))
 
-    def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
+    def _by_rank(
+        self,
+        function: ArrayFunction,
+        ties: str,
+        fill: float,
+        of_tied: Callable[[TieGroups, Array], Array],
+        of_others: Callable[[Array], Array],
+    ) -> Array:
+        """What rows with ties, and others, give of a function of labels by rank.
+
+        The values are `fill` where there is no document.
+        """
+        # the same array where all documents have a rank, as blocks are made
+        all_retrieved = self.retrieved is self.sizes
+        values = partial(self._labels.values, function, all_retrieved=all_retrieved, fill=fill)
         if self._tied is None:
-            return self._values(gain, self._ranked, self.retrieved)
-        groups, retrieved = self._tied.tie_groups, self.retrieved[self._tied.rows]
+            return of_others(values(self._ranked, self.retrieved))
         labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        values = self._values(gain, labels, retrieved)
-        tied = groups.apply_tie_rule(values, ties)
-        return self._tied.among_others(
-            tied, self._ranked, lambda: self._values(gain, self._ranked, self.retrieved)
+        tied = of_tied(self._tied, values(labels, self.retrieved[self._tied.rows]))
+        return self._among_others(
+            self._tied, tied, lambda: of_others(values(self._ranked, self.retrieved))
         )
+
+    def _among_others(self, groups: TieGroups, tied: Array, others: Callable[[], Array]) -> Array:
+        """Values of the rows with ties among those of all rows."""
+        every_row = len(groups.rows) == len(self._ranked)
+        if every_row and tied.flags.c_contiguous == self._ranked.flags.c_contiguous:
+            return tied  # in the same memory order, on which the rounding of sums depends
+        of_all = others()
+        of_all[groups.rows] = tied
+        return of_all
 
     def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
         """The rows with ties, and their offsets and sizes as `tie_groups` returns them."""
         if ties != "average" or self._tied is None:
             return None
-        groups, every_row = self._tied.tie_groups, len(self._tied.rows) == len(self._ranked)
-        return slice(None) if every_row else self._tied.rows, groups.offset(), groups.size()
-
-    def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
-        stop_prob = complement(continue_prob)
-        if ties != "average" or self._tied is None:
-            return accumulate(np.multiply, 1.0 - self._by_rank(stop_prob, ties))
-        rows = self._tied.rows
-        stops = self._values(stop_prob, self._tied.labels(), self.retrieved[rows])
-        tied = self._tied.tie_groups.survival(1.0 - stops)
-        others = partial(self._values, stop_prob, self._ranked, self.retrieved)
-        untied = lambda: accumulate(np.multiply, 1.0 - others())  # noqa: E731
-        return self._tied.among_others(tied, self._ranked, untied)
+        every_row = len(self._tied.rows) == len(self._ranked)
+        rows = slice(None) if every_row else self._tied.rows
+        return rows, self._tied.offset(), self._tied.size()
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:
         labels, scores = self._labels.labels[rows], self._scores_of(rows)
@@ -407,6 +434,6 @@ def _rank(queries: Queries, members: Array, width: int, depth: int | None) -> Bl
     labels, scores = queries.y_true[rows], queries.y_score[rows]
     if padding.any():
         scores = np.where(padding, -np.inf, scores)
-    labels = np.array(labels, order="F" if width <= SHORT else "C")
+    labels = np.array(labels, order=order_of(width))
     ranked = rank_rows(labels, scores, sizes, width if depth is None else min(depth, width))
     return Block(members, sizes, ranked[0], Labels(labels, sizes), *ranked[1:], scores.__getitem__)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, ArrayFunction, Ties
-from .block import Block, FirstGroup
+from .._typing import Array, ArrayFunction
+from .block import Block
 from .label_functions import linear
-from .plain import Labels, stable_order, zero_from
-from .ties import accumulate, expected_products
+from .plain import Labels, stable_order
+from .rows import fill_from, order_of
+from .ties import TieGroups
 
 
 def in_random_order(block: Block) -> Block:
@@ -20,7 +21,7 @@ def in_random_order(block: Block) -> Block:
     With ``ties="average"``, a formula then has its expectation over all orders of the documents.
     """
     if "random" not in block._derived:
-        block._derived["random"] = RandomOrder(block)
+        block._derived["random"] = _random_order(block)
     return block._derived["random"]
 
 
@@ -31,77 +32,38 @@ def in_ideal_order(block: Block, gain: ArrayFunction) -> Block:
     return block._derived[gain]
 
 
-class RandomOrder(Block):
-    """A block of which each query is a single tie group.
+class QueriesTied(TieGroups):
+    """`TieGroups` of rows that are one group each: the documents of a query."""
 
-    What a formula asks for follows from the number of documents and the sum of their gains, which
-    `given`, the block in the order of the scores, has computed once. No document is ranked.
-    """
+    def __init__(self, labels: Labels, depth: int) -> None:
+        of_rows, self._sizes = labels.labels, labels.sizes[:, None]
+        self.order = order_of(of_rows.shape[1])
+        equals_next = np.arange(1, of_rows.shape[1]) < self._sizes
+        super().__init__(np.arange(len(of_rows)), of_rows, equals_next, depth, lambda: of_rows)
+        self._within = np.asarray(np.arange(depth) < self._sizes, order=self.order)
 
-    def __init__(self, given: Block) -> None:
-        sizes, ranked = given.sizes, given._ranked
-        super().__init__(given.queries, sizes, sizes, given._labels, ranked, None, given._scores_of)
-        self._given = given
+    def offset(self) -> Array:
+        """Number of documents of the query before each rank."""
+        return np.where(self._within, np.arange(self.depth), 0)
 
-    def total(self, gain: ArrayFunction) -> Array:
-        """The sum of the gains of all documents of each query."""
-        return self._given.total(gain)
+    def size(self) -> Array:
+        """Number of documents of the query."""
+        return np.where(self._within, self._sizes, 1)
 
-    def ideal(self, gain: ArrayFunction) -> Array:
-        """The gain at each rank of the ideal order."""
-        return self._given.ideal(gain)
+    def _means(self, values: Array) -> Array:
+        means = np.einsum("qd->q", values)[:, None] / np.maximum(self._sizes, 1)
+        return np.where(self._within, means, 0.0)
 
-    def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
-        """Each rank's offset in its tie group, and the size of the group."""
-        if ties != "average":
-            return 0, 1
-        within = self._within()
-        return np.where(within, self.ranks - 1, 0), np.where(within, self.sizes[:, None], 1)
 
-    def first_group(
-        self, condition: ArrayFunction, ties: Ties = "average", k: int | None = None
-    ) -> FirstGroup:
-        """The group of all documents, if one of them meets the condition."""
-        count = np.rint(self.total(condition)).astype(np.intp)
-        return FirstGroup(np.zeros_like(count), np.where(count > 0, self.sizes, 0), count)
+def _random_order(block: Block) -> Block:
+    labels, sizes, depth = block._labels, block.sizes, len(block.ranks)
+    ranked, width = labels.labels[:, :depth], labels.labels.shape[1]
 
-    def complete(self) -> Block:
-        """The block itself, because all documents are retrieved."""
-        return self
+    def scores_of(rows: Array) -> Array:
+        return np.where(np.arange(width) < sizes[rows, None], 0.0, -np.inf)
 
-    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
-        offset, size = map(np.asarray, self.tie_groups(ties))
-        return (slice(None), offset, size) if offset.ndim else None
-
-    def _by_rank(self, gain: ArrayFunction, ties: str) -> Array:
-        if ties == "average":
-            means = self.total(gain) / np.maximum(self.sizes, 1)
-            return np.where(self._within(), means[:, None], 0.0)
-        # of pairs alone: ties in the best order
-        best = -self._ascending(lambda labels: -gain(labels), np.inf)[:, : len(self.ranks)]
-        return zero_from(self.sizes, best)
-
-    def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
-        labels, sizes, some = self._labels.labels, self.sizes, np.flatnonzero(self.sizes)
-        factors = self._labels.values(continue_prob, labels, sizes).ravel()
-        n_degrees = np.minimum(sizes, len(self.ranks))
-        survival = np.ones((len(sizes), len(self.ranks)))
-        survival[np.arange(len(self.ranks)) < n_degrees[:, None]] = expected_products(
-            factors, some * labels.shape[1], sizes[some], n_degrees[some]
-        )
-        # beyond the last document of a query nobody stops
-        return accumulate(np.minimum, survival)
-
-    def _ascending(self, function: ArrayFunction, padding: float) -> Array:
-        """A function of the labels of each query in ascending order, followed by padding."""
-        labels = self._labels.labels
-        values = self._labels.values(function, labels, self.sizes)
-        values[np.arange(labels.shape[1]) >= self.sizes[:, None]] = padding
-        values.sort(axis=1)
-        return values
-
-    def _within(self) -> Array:
-        return np.asarray(self.ranks <= self.sizes[:, None])
+    tied = QueriesTied(labels, depth)
+    return Block(block.queries, sizes, sizes, labels, ranked, tied, scores_of)
 
 
 def _ideal_order(block: Block, gain: ArrayFunction) -> Block:
@@ -139,12 +101,10 @@ class WeightedLabels(Labels):
         super().__init__(rows, sizes)
         self.y_true, self.weights = y_true, weights
 
-    def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, all_retrieved: bool = True
-    ) -> Array:
+    def values(self, function: ArrayFunction, labels: Array, ends: Array, **_: Any) -> Array:
         """A function of the labels of some rows times their weights, 0 from each row's end on."""
         gains = function(self.y_true[labels].astype(np.float64))
-        return zero_from(ends, np.asarray(gains * self.weights[labels], dtype=np.float64))
+        return fill_from(ends, np.asarray(gains * self.weights[labels], dtype=np.float64))
 
 
 def weighted_block(block: Block, y_true: Array, weights: Array) -> Block:

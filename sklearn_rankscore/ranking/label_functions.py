@@ -24,9 +24,9 @@ def is_tabulated(function: ArrayFunction) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def table(function: ArrayFunction, n_labels: int) -> Array:
-    """0, then the values of the labels 0, 1, …, n_labels - 1."""
-    return np.append(0.0, function(np.arange(n_labels, dtype=np.float64)))
+def table(function: ArrayFunction, n_labels: int, first: float = 0.0) -> Array:
+    """The first value, then those of the labels 0, 1, …, n_labels - 1."""
+    return np.append(first, function(np.arange(n_labels, dtype=np.float64)))
 
 
 @tabulated
@@ -80,13 +80,3 @@ def gain_table(gains: tuple[float, ...]) -> ArrayFunction:
     """The gain of label 0, of label 1, and so on."""
     by_label = np.array(gains)
     return tabulated(lambda labels: by_label.take(np.asarray(labels, dtype=np.intp), mode="clip"))
-
-
-@lru_cache(maxsize=256)
-def complement(function: ArrayFunction) -> ArrayFunction:
-    """1 minus a function of labels, tabulated if that function is."""
-
-    def one_minus(labels: Array) -> Array:
-        return 1.0 - function(labels)
-
-    return tabulated(one_minus) if is_tabulated(function) else one_minus

@@ -13,7 +13,8 @@ import numpy as np
 
 from .._columns import as_numbers, descending
 from .._typing import Array, ArrayFunction
-from .ties import SHORT, TiedRows
+from .rows import fill_from, order_of
+from .ties import TieGroups, tie_groups
 
 
 def stable_order(scores: Array) -> Array:
@@ -45,7 +46,7 @@ def rows_of_lists(labels: Sequence[Any], scores: Sequence[Any]) -> tuple[Array, 
 
 def rank_rows(
     labels: Array, scores: Array, sizes: Array, depth: int
-) -> tuple[Array, Array, TiedRows | None]:
+) -> tuple[Array, Array, TieGroups | None]:
     """Sort the documents of each row by descending score.
 
     Rows of shorter queries end in padding with the score -inf, which a stable order keeps behind
@@ -57,7 +58,7 @@ def rank_rows(
         Number of documents with a rank.
     ranked : array of shape (n_queries, depth)
         Labels by rank.
-    tied : TiedRows or None
+    tied : TieGroups or None
         Ties that concern these ranks.
     """
     width, order = scores.shape[1], stable_order(scores)
@@ -73,9 +74,8 @@ def rank_rows(
         rows = np.flatnonzero(equals_next[:, :depth].any(axis=1))
         every_row = len(rows) == len(ranked)  # such as a single query of millions of documents
         in_order, equal = (a if every_row else a[rows] for a in (ranked, equals_next))
-        tied = TiedRows(rows, in_order, equal, depth, width, lambda: in_order)
-    # short rows are stored by column, on which the rounding of sums depends
-    return retrieved, np.array(ranked[:, :depth], order="F" if width <= SHORT else "C"), tied
+        tied = tie_groups(rows, in_order, equal, depth, width, lambda: in_order)
+    return retrieved, np.array(ranked[:, :depth], order=order_of(width)), tied
 
 
 class Labels:
@@ -92,16 +92,24 @@ class Labels:
     def __init__(self, labels: Array, sizes: Array) -> None:
         self.labels, self.sizes = labels, sizes
         self._is_full = bool(sizes.min() == labels.shape[1])
+        # what does not depend on ranks, for all blocks of these labels
+        self.cache: dict[Any, Array] = {}
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, all_retrieved: bool = True
+        self,
+        function: ArrayFunction,
+        labels: Array,
+        ends: Array,
+        *,
+        all_retrieved: bool = True,
+        fill: float = 0.0,
     ) -> Array:
-        """A function of some of the labels, 0 from each row's end on.
+        """A function of some of the labels, and `fill` from each row's end on.
 
         If `all_retrieved`, only padding follows the ends, and no document without a rank.
         """
         values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
-        return values if all_retrieved and self._is_full else zero_from(ends, values)
+        return values if all_retrieved and self._is_full else fill_from(ends, values, fill)
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
@@ -113,11 +121,4 @@ class Labels:
         if not self._is_full:  # the zeros of padding stand above negative gains, NaN behind all
             negated[np.arange(negated.shape[1]) >= self.sizes[:, None]] = np.nan
         negated.sort(axis=1)
-        return zero_from(self.sizes, np.asarray(-negated[:, :depth]))
-
-
-def zero_from(ends: Array, values: Array) -> Array:
-    """Set the values of each row to 0 from its end on, in place."""
-    if ends.min() < values.shape[1]:
-        values[np.arange(values.shape[1]) >= ends[:, None]] = 0.0
-    return values
+        return fill_from(self.sizes, np.asarray(-negated[:, :depth]))

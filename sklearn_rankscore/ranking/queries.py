@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_consistent_length
 
 from .._columns import as_column, as_numbers, check_range, column_names, shape_of
 from .._typing import Array
@@ -46,8 +47,8 @@ class Queries:
     grouping : Grouping
         Which documents belong to which query.
     label_range : tuple of float
-        The lowest and the highest label; nan if some documents are unjudged, which
-        `ranking.queries` resolves.
+        The lowest and the highest label; the lowest is nan if some documents are unjudged and no
+        rule has decided what they count.
     lowest_score : float
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
@@ -166,8 +167,14 @@ def _read_labels(
         )
     true = as_column(y_true, "y_true")
     true = ravel_column(true) if grouped and true.ndim == 2 else true
+    if true.ndim == score.ndim == 1:
+        check_consistent_length(true, score)
     if true.shape != score.shape:
-        raise _shapes_error(true.shape, score.shape)
+        raise ValueError(
+            f"y_true has shape {true.shape}, y_score has shape {score.shape}; both must be "
+            "one-dimensional, or both (n_queries, n_documents), or y_true class labels of shape "
+            "(n,) and y_score (n, n_classes)."
+        )
     return true, y_true
 
 
@@ -179,16 +186,11 @@ def _check_values(
     grades, low, high = encode_grades(labels, given_labels)
     if not low > -math.inf:  # some documents are unjudged
         judged = labels[labels > -np.inf]
-        if judged.size and math.isinf(check_range(judged, given_labels, "y_true")[1]):
-            raise _infinite_labels()
-        low = high = math.nan
-    elif not -math.inf < low <= high < math.inf:
-        raise _infinite_labels()
+        high = check_range(judged, given_labels, "y_true")[1] if judged.size else 0.0
+        low = math.nan
+    if high == math.inf:
+        raise ValueError("y_true contains infinity; labels must be finite numbers.")
     return (low, high), lowest, None if grades is None else grades.ravel()
-
-
-def _infinite_labels() -> ValueError:
-    return ValueError("y_true contains infinity; labels must be finite numbers.")
 
 
 def _read_grouping(score: Array, groups: Any) -> Grouping:
@@ -205,36 +207,19 @@ def _single_query(n_documents: int) -> Grouping:
     return Grouping(zero, zero, np.array([n_documents]))
 
 
-def _shapes_error(true: tuple[int, ...], score: tuple[int, ...]) -> ValueError:
-    if len(true) == len(score) == 1:
-        return ValueError(
-            "Found input variables with inconsistent numbers of samples: "
-            f"y_true has {true[0]} documents, y_score has {score[0]}."
-        )
-    return ValueError(
-        f"y_true has shape {true}, y_score has shape {score}; both must be one-dimensional, or "
-        "both (n_queries, n_documents), or y_true class labels of shape (n,) and y_score "
-        "(n, n_classes)."
-    )
-
-
 def _one_hot(y_true: Any, score: Array, labels: Any, columns: list[Any]) -> Array:
     """Class labels as one relevant document per row: every row ranks the classes."""
     true = np.asarray(y_true)
-    if len(true) != len(score):
-        raise ValueError(
-            "Found input variables with inconsistent numbers of samples: "
-            f"y_true has {len(true)} labels, y_score has {len(score)} rows."
-        )
+    check_consistent_length(true, score)
     classes = np.unique(true) if labels is None else np.asarray(labels)
-    if classes.ndim != 1 or len(classes) != score.shape[1]:
+    column_of = {label: column for column, label in enumerate(classes.ravel().tolist())}
+    if len(column_of) < classes.size:
+        raise ValueError("labels= names a class twice.")
+    if len(column_of) != score.shape[1]:
         raise ValueError(
             f"y_score has {score.shape[1]} columns for {classes.size} classes. Name the class of "
             "each column with labels=, in the order of the columns (for a classifier: classes_)."
         )
-    column_of = {label: column for column, label in enumerate(classes.tolist())}
-    if len(column_of) != len(classes):
-        raise ValueError("labels= names a class twice.")
     names, of_columns = list(map(str, classes.tolist())), list(map(str, columns))
     if names != of_columns and sorted(names) == sorted(of_columns):
         raise ValueError(

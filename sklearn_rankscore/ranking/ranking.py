@@ -46,8 +46,7 @@ class Ranking:
     def __init__(self, queries: Queries, depth: int | None = None, ties: str = "average") -> None:
         self.queries, self.depth, self.ties = queries, depth, ties
         self._blocks: list[Block] | None = None
-        self._by_rules: dict[tuple[str, str], Ranking] = {}
-        self._of_numbers: Ranking | None = None
+        self._others: dict[Any, Ranking] = {}
         self._is_cached = False
 
     def cached(self) -> Ranking:
@@ -57,10 +56,7 @@ class Ranking:
 
     def numbered(self) -> Ranking:
         """The ranking of the same documents with row numbers as labels."""
-        if self._of_numbers is None:
-            ranking = Ranking(self.queries.numbered(), self.depth)
-            self._of_numbers = ranking.cached() if self._is_cached else ranking
-        return self._of_numbers
+        return self._other("numbered", self.queries.numbered)
 
     def under_rules(self, unjudged: str, ties: str = "average") -> Ranking:
         """The ranking under a rule for unjudged documents, and for one of ties.
@@ -71,11 +67,13 @@ class Ranking:
         ties = ties if ties == "stable" else "average"
         if ties == self.ties and not self.queries.has_unjudged:
             return self
-        if (unjudged, ties) not in self._by_rules:
-            queries = apply_rule(self.queries, unjudged)
-            ranking = Ranking(queries, self.depth, ties)
-            self._by_rules[unjudged, ties] = ranking.cached() if self._is_cached else ranking
-        return self._by_rules[unjudged, ties]
+        return self._other(unjudged, partial(apply_rule, self.queries, unjudged), ties)
+
+    def _other(self, key: str, read: Callable[[], Queries], ties: str = "average") -> Ranking:
+        if (key, ties) not in self._others:
+            self._others[key, ties] = other = Ranking(read(), self.depth, ties)
+            other._is_cached = self._is_cached
+        return self._others[key, ties]
 
     def apply(
         self, formulas: Sequence[Callable[[Block], Any]], n_jobs: int | None = None
@@ -91,7 +89,7 @@ class Ranking:
             for formula, values in zip(formulas, results, strict=True):
                 values.set(block.queries, formula(block))
 
-        tasks = self._blocks or self._tasks(jobs)
+        tasks = self._tasks(jobs) if self._blocks is None else self._blocks
         if jobs == 1:
             for task in tasks:
                 measure(task)
@@ -110,14 +108,16 @@ class Ranking:
         return number_of_threads(n_jobs)
 
     def _tasks(self, jobs: int) -> list[Task]:
-        if self.queries.grouping.sizes.all():
-            return _plan(self, self.queries, jobs)
-        others, positions, empty = _without_empty(self.queries)
-        tasks = _plan(self, others, jobs) if len(positions) else []
-        return [
-            *(partial(_at_positions, task, positions) for task in tasks),
-            partial(_empty_block, self.queries, empty),
-        ]
+        """Functions that each rank one block."""
+        sizes, queries = self.queries.grouping.sizes, self.queries
+        if sizes.all():
+            return _plan(self, queries, jobs)
+        others = np.flatnonzero(sizes)
+        kept = queries.grouping
+        grouping = Grouping(kept.ids[others], kept.starts[others], sizes[others], kept.rows)
+        tasks = _plan(self, replace(queries, grouping=grouping), jobs) if len(others) else []
+        empty = partial(_empty_block, queries, np.flatnonzero(sizes == 0))
+        return [*(partial(_at_positions, task, others) for task in tasks), empty]
 
 
 def _plan(ranking: Ranking, queries: Queries, jobs: int) -> list[Task]:
@@ -133,22 +133,11 @@ def _at_positions(task: Task, positions: Array) -> Block:
     return block
 
 
-def _without_empty(queries: Queries) -> tuple[Queries, Array, Array]:
-    """The queries that have documents, their positions, and those of the others."""
-    positions, empty = np.flatnonzero(queries.sizes), np.flatnonzero(queries.sizes == 0)
-    kept = queries.grouping
-    grouping = Grouping(
-        kept.ids[positions], kept.starts[positions], kept.sizes[positions], kept.rows
-    )
-    return replace(queries, grouping=grouping), positions, empty
-
-
 def _empty_block(queries: Queries, positions: Array) -> Block:
     """Queries without documents, as rows of padding."""
-    n_queries, nothing = len(positions), np.zeros(len(positions), dtype=np.intp)
     # padding takes a label that occurs, because a gain need not be defined for others
     label = queries.y_true[:1] if len(queries.y_true) else np.zeros(1)
-    padding = np.repeat(label[:, None], n_queries, axis=0)
-    labels = Labels(padding, nothing)
+    padding, sizes = np.repeat(label[None], len(positions), axis=0), np.zeros_like(positions)
     no_scores = np.full(padding.shape, -np.inf)
-    return Block(positions, nothing, nothing, labels, padding, None, lambda rows: no_scores[rows])
+    labels = Labels(padding, sizes)
+    return Block(positions, sizes, sizes, labels, padding, None, no_scores.__getitem__)

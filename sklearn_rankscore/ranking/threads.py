@@ -75,10 +75,6 @@ def parallel_for(function: Callable[[Any], None], items: Iterable[Any], jobs: in
 
     Items of different size are best given in descending order of size.
     """
-    if jobs == 1:
-        for item in items:
-            function(item)
-        return
     remaining = deque(items)
 
     # each thread takes its next item itself: handing it one would cost two context switches

@@ -9,16 +9,14 @@ alternating sums of which each term is at most half as large as the one before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice
-
-# rows up to this width are stored and averaged column by column, and sorted by a network
-SHORT = 16
+from .rows import SHORT, accumulate, leading
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
@@ -47,153 +45,64 @@ CALL = 1000
 # the highest ratio of terms of an alternating sum
 RATIO = 1 / 2
 
-# from this number of rows on, columns are accumulated one by one if the array is stored by column
-# or its rows are short: NumPy, which computes one row after another, takes two to ten times as long
-MANY_ROWS = 128
+
+def tie_groups(
+    rows: Array,
+    labels: Array,
+    equals_next: Array,
+    depth: int,
+    width: int,
+    in_input_order: Callable[[], Array],
+) -> TieGroups:
+    """The tie groups of a block of that width, in which ties matter in some rows."""
+    kind = TieGroupsByColumn if width <= SHORT else TieGroups
+    return kind(rows, labels, equals_next, depth, in_input_order)
 
 
-class TieGroups:
-    """Groups of equal scores among the first ranks of ranked rows.
+@dataclass
+class Places:
+    """Where the groups are.
 
     Parameters
     ----------
-    equals_next : bool array of shape (n_rows, n_documents - 1)
-        Whether the score at each rank equals the one at the next rank.
-    depth : int
-        Number of ranks that matter.
-
-    Attributes
-    ----------
-    window : int
-        Number of ranks that fully contain every group that starts within the depth.
-    rows, starts, sizes, visible : int arrays of shape (n_groups,)
-        Row and first column of each group, its length, at least 2, and how much of it is within
-        the depth.
+    heads, visible : int arrays of shape (n_groups,)
+        First position of each group in the flattened first ranks, and its length within them.
+    starts, sizes : int arrays of shape (n_groups,)
+        The same in the flattened window, which contains whole groups.
     positions : int array of shape (n_tied,)
-        Positions within the depth that belong to a group, in the flattened array.
+        All positions in the flattened first ranks that belong to a group.
     """
 
-    order: Literal["C", "F"] = "C"  # memory order of what is read and returned
-
-    def __init__(self, equals_next: Array, depth: int) -> None:
-        n_rows, width = len(equals_next), equals_next.shape[1] + 1
-        overhang = leading(equals_next[:, depth - 1 :])
-        self.shape, self.window = (n_rows, depth), depth + int(overhang.max(initial=0))
-        self._equals_next = equals_next[:, : self.window - 1]
-        tied, head = np.zeros((2, n_rows, depth), dtype=bool)
-        tied[:, : width - 1] = equals_next[:, :depth]
-        head[:, 0] = tied[:, 0]
-        np.greater(tied[:, 1:], equals_next[:, : depth - 1], out=head[:, 1:])
-        tied[:, 1:] |= equals_next[:, : depth - 1]
-        self.positions = np.flatnonzero(tied)
-        first = np.flatnonzero(head.ravel()[self.positions])
-        self.visible = np.diff(first, append=len(self.positions))
-        heads = self.positions[first]
-        self.rows = heads // depth
-        self.starts = heads - self.rows * depth
-        cut = self.starts + self.visible == depth
-        self.sizes = self.visible + cut * overhang[self.rows]
-
-    def broadcast(self, values: Array, others: Array) -> Array:
-        """`others`, overwritten at each position of a group by the value of the group."""
-        others.ravel()[self.positions] = np.repeat(values, self.visible)
-        return others
-
-    def offset(self) -> Array:
-        """Number of positions of the group before each position, 0 outside of groups."""
-        offset = np.zeros(self.shape, dtype=np.intp)
-        # in four bytes if they suffice, for the sake of queries of millions of documents
-        heads = self._heads().astype(np.min_scalar_type(-offset.size))
-        of_each = np.repeat(heads, self.visible)
-        np.subtract(self.positions, of_each, out=of_each, casting="unsafe")
-        offset.ravel()[self.positions] = of_each
-        return offset
-
-    def size(self) -> Array:
-        """Length of the group of each position, 1 outside of groups."""
-        return self.broadcast(self.sizes, np.ones(self.shape, dtype=np.intp))
-
-    def size_at(self, columns: Array) -> Array:
-        """Length of the group at one position of each row."""
-        return np.asarray(self.size()[np.arange(len(columns)), columns])
-
-    def apply_tie_rule(self, values: Array, ties: str) -> Array:
-        """Values up to the depth under a tie rule, from those of the window.
-
-        For "stable" and "reversed", those of equal scores are in input order. The values may be
-        overwritten, for the sake of queries of millions of documents.
-        """
-        if check_choice("ties", ties, TIES) == "average":
-            starts = self.rows * self.window + self.starts
-            means = reduce_groups(np.add, values.ravel(), starts, self.sizes) / self.sizes
-            return self.broadcast(means, np.ascontiguousarray(values[:, : self.shape[1]]))
-        if ties == "reversed":
-            return self._mirrored(values)
-        if ties not in ("optimistic", "pessimistic"):
-            return values[:, : self.shape[1]]
-        ascending = values[:, 1:] >= values[:, :-1]
-        if not (ascending | ~self._equals_next).all():
-            group = np.zeros(values.shape, dtype=np.intp)
-            np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
-            values = np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
-        return self._mirrored(values) if ties == "optimistic" else values[:, : self.shape[1]]
-
-    def _mirrored(self, values: Array) -> Array:
-        """Values with the order within each group reversed."""
-        depth = self.shape[1]
-        # a position in the window, plus the mirrored one, and a position within the depth
-        both = self.rows * (self.window + depth) + 2 * self.starts + self.sizes - 1
-        mirrored = np.repeat(both, self.visible) - self.positions
-        result = np.array(values[:, :depth])
-        result.ravel()[self.positions] = values.ravel().take(mirrored)
-        return result
-
-    def survival(self, continue_prob: Array) -> Array:
-        """Expected product of `continue_prob` over the first ranks, over all orders of the ties.
-
-        The first j of m tied documents are a random subset, so their expected product is the
-        elementary symmetric mean of degree j; tie groups are independent of one another.
-        """
-        within = np.array(continue_prob[:, : self.shape[1]])
-        # the product over a whole group stands at its last position, and 1 at its others
-        products, heads = self.broadcast(np.ones(len(self.rows)), within.copy()), self._heads()
-        of_groups = reduce_groups(np.multiply, within.ravel(), heads, self.visible)
-        products.ravel()[heads + self.visible - 1] = of_groups
-        before = np.ones(self.shape)
-        before[:, 1:] = products[:, :-1]
-        accumulate(np.multiply, before)
-        reached = before.ravel()[heads] > NEGLIGIBLE
-        starts, sizes = (self.rows * self.window + self.starts)[reached], self.sizes[reached]
-        means = np.zeros(len(self.positions))
-        means[np.repeat(reached, self.visible)] = expected_products(
-            continue_prob.ravel(), starts, sizes, self.visible[reached]
-        )
-        within.ravel()[self.positions] = means
-        return np.asarray(before * within)
-
-    def _heads(self) -> Array:
-        """First position of each group within the depth, in the flattened array."""
-        return np.asarray(self.rows * self.shape[1] + self.starts)
+    heads: Array
+    visible: Array
+    starts: Array
+    sizes: Array
+    positions: Array
 
 
-class TiedRows:
-    """The rows of a block in which ties matter for the ranks up to the cut-off.
+class TieGroups:
+    """Groups of equal scores among the first ranks, in the rows of a block where there are some.
 
     Parameters
     ----------
     rows : int array of shape (n_tied,)
-        Positions in the block.
+        Positions of these rows in the block.
     labels : array of shape (n_tied, n_documents)
         Labels by rank, those of equal scores in any fixed order.
     equals_next : bool array of shape (n_tied, n_documents - 1)
         Whether the score at each rank equals the one at the next rank.
     depth : int
         Number of ranks that matter.
-    width : int
-        Number of columns of the block.
     in_input_order : callable
         Returns the labels by rank, those of equal scores in input order.
+
+    Attributes
+    ----------
+    window : int
+        Number of ranks that fully contain every group that starts within the depth.
     """
+
+    order: Any = "C"  # memory order of what is read and returned
 
     def __init__(
         self,
@@ -201,115 +110,154 @@ class TiedRows:
         labels: Array,
         equals_next: Array,
         depth: int,
-        width: int,
         in_input_order: Callable[[], Array],
     ) -> None:
-        self.rows = rows
-        self.tie_groups = (TieColumns if width <= SHORT else TieGroups)(equals_next, depth)
-        self._labels = {False: self._in_window(labels)}
-        self._in_input_order = in_input_order
+        self.rows, self.depth = rows, depth
+        self._overhang = leading(equals_next[:, depth - 1 :])
+        self.window = depth + int(self._overhang.max(initial=0))
+        self._equals_next = np.asarray(equals_next[:, : self.window - 1], order=self.order)
+        self._labels, self._in_input_order = {False: self._in_window(labels)}, in_input_order
+        self._located: Places | None = None
 
     def labels(self, *, in_input_order: bool = False) -> Array:
-        """Labels by rank up to the end of the last group, those of equal scores in any order."""
+        """Labels by rank up to the end of the window, those of equal scores in any order."""
         if in_input_order not in self._labels:
             self._labels[in_input_order] = self._in_window(self._in_input_order())
         return self._labels[in_input_order]
 
     def _in_window(self, labels: Array) -> Array:
-        return np.asarray(labels[:, : self.tie_groups.window], order=self.tie_groups.order)
-
-    def offsets(self, ranked: Array) -> Array:
-        """Each rank's offset in its tie group, in all rows of a block."""
-        offset = self.tie_groups.offset()
-        return self.among_others(offset, ranked, lambda: np.zeros_like(ranked, offset.dtype))
-
-    def sizes(self, ranked: Array) -> Array:
-        """The size of each rank's tie group, in all rows of a block."""
-        size = self.tie_groups.size()
-        return self.among_others(size, ranked, lambda: np.ones_like(ranked, size.dtype))
-
-    def sizes_at(self, columns: Array) -> Array:
-        """The size of the tie group at one rank of each row of a block."""
-        size = np.ones(len(columns), dtype=np.intp)
-        size[self.rows] = self.tie_groups.size_at(columns[self.rows])
-        return size
-
-    def among_others(self, values: Array, ranked: Array, untied: Callable[[], Array]) -> Array:
-        """Values of all rows of a block, of which `untied` computes those without ties."""
-        if len(self.rows) == len(ranked) and values.flags.c_contiguous == ranked.flags.c_contiguous:
-            return values  # in the same memory order, on which the rounding of sums depends
-        of_all = untied()
-        of_all[self.rows] = values
-        return of_all
-
-
-class TieColumns(TieGroups):
-    """`TieGroups` in many short rows: averages cost some operations per column.
-
-    Other tie rules and `survival` need the positions of groups: a `TieGroups` that is created when
-    one of them is asked for.
-    """
-
-    order = "F"
-
-    def __init__(self, equals_next: Array, depth: int) -> None:
-        n_rows, n_tests = equals_next.shape
-        self.shape, self.window = (n_rows, depth), n_tests + 1
-        self._equals_next = np.asarray(equals_next, order="F")
-        self._groups: TieGroups | None = None
-        self._masks: dict[int, Array] = {}
-        # the number of documents of a group up to each position, and in the whole group
-        self._until = np.ones((self.window, n_rows), dtype=np.uint8)
-        self._sum_up_to(self._until)
-        self._sizes = self._until.copy()
-        self._take_last(self._sizes)
+        return np.asarray(labels[:, : self.window], order=self.order)
 
     def offset(self) -> Array:
-        """Number of positions of the group before each position, 0 outside of groups."""
-        offset = self._until[: self.shape[1]].T.astype(np.int32)
-        offset -= 1
+        """Number of documents of the group before each rank, 0 outside of groups."""
+        places, offset = self._places(), np.zeros((len(self.rows), self.depth), dtype=np.intp)
+        # in four bytes if they suffice, for the sake of queries of millions of documents
+        of_each = np.repeat(places.heads.astype(np.min_scalar_type(-offset.size)), places.visible)
+        np.subtract(places.positions, of_each, out=of_each, casting="unsafe")
+        offset.ravel()[places.positions] = of_each
         return offset
 
     def size(self) -> Array:
-        """Length of the group of each position, 1 outside of groups."""
-        return self._sizes[: self.shape[1]].T.astype(np.int32)
+        """Number of documents of the group at each rank, 1 outside of groups."""
+        ones = np.ones((len(self.rows), self.depth), dtype=np.intp)
+        return self._broadcast(self._places().sizes, ones)
 
-    def size_at(self, columns: Array) -> Array:
-        """Length of the group at one position of each row."""
-        return np.asarray(self._sizes[columns, np.arange(len(columns))])
+    def by_rule(self, values: Array, ties: str) -> Array:
+        """Values up to the depth under a tie rule, from those of the window.
 
-    def apply_tie_rule(self, values: Array, ties: str) -> Array:
-        """Values up to the depth under a tie rule, from those of the window."""
-        if ties != "average":
-            if ties == "stable":
-                return values[:, : self.shape[1]]
-            groups = self._positions()
-            return np.asfortranarray(groups.apply_tie_rule(_rows(values, groups), ties))
-        sums = np.array(values.T)
-        self._sum_up_to(sums)
-        self._take_last(sums)
-        return np.asarray((sums / self._sizes)[: self.shape[1]].T)
+        For "stable" and "reversed", those of equal scores are in input order. The values may be
+        overwritten, for the sake of queries of millions of documents.
+        """
+        if check_choice("ties", ties, TIES) == "average":
+            return self._means(values)
+        if ties in ("optimistic", "pessimistic"):
+            values = self._ascending(values)
+        if ties in ("reversed", "optimistic"):
+            values = self._mirrored(values)
+        return np.asarray(values[:, : self.depth], order=self.order)
 
     def survival(self, continue_prob: Array) -> Array:
-        """Expected product of `continue_prob` over the first ranks, over all orders of the ties."""
-        groups = self._positions()
-        return np.asfortranarray(groups.survival(_rows(continue_prob, groups)))
+        """Expected product of `continue_prob` over the first ranks, over all orders of the ties.
 
-    def _sum_up_to(self, columns: Array) -> None:
-        """Add to each value those before it in its group."""
-        integers, before = columns.view(f"i{columns.itemsize}"), np.empty_like(columns[0])
-        for j, mask in enumerate(self._mask(columns.itemsize)):
-            np.bitwise_and(integers[j], mask, out=before.view(integers.dtype))
-            columns[j + 1] += before
+        The first j of m tied documents are a random subset, so their expected product is the
+        elementary symmetric mean of degree j; tie groups are independent of one another.
+        """
+        places, factors = self._places(), np.ascontiguousarray(continue_prob)
+        within = np.array(factors[:, : self.depth])
+        # the product over a whole group stands at its last position, and 1 at its others
+        products = self._broadcast(np.ones(len(places.heads)), within.copy())
+        of_groups = reduce_groups(np.multiply, within.ravel(), places.heads, places.visible)
+        products.ravel()[places.heads + places.visible - 1] = of_groups
+        before = np.ones(within.shape)
+        before[:, 1:] = products[:, :-1]
+        accumulate(np.multiply, before)
+        reached, means = before.ravel()[places.heads] > NEGLIGIBLE, np.zeros(len(places.positions))
+        means[np.repeat(reached, places.visible)] = expected_products(
+            factors.ravel(), places.starts[reached], places.sizes[reached], places.visible[reached]
+        )
+        within.ravel()[places.positions] = means
+        return np.asarray(before * within, order=self.order)
 
-    def _take_last(self, columns: Array) -> None:
-        """Overwrite the values of each group by that at its last position."""
+    def _means(self, values: Array) -> Array:
+        places, within = self._places(), np.ascontiguousarray(values[:, : self.depth])
+        sums = reduce_groups(np.add, values.ravel(), places.starts, places.sizes)
+        return self._broadcast(sums / places.sizes, within)
+
+    def _ascending(self, values: Array) -> Array:
+        """Values with those of each group in ascending order: those given, if they ascend."""
+        if ((values[:, 1:] >= values[:, :-1]) | ~self._equals_next).all():
+            return values
+        group = np.zeros(values.shape, dtype=np.intp)
+        np.cumsum(~self._equals_next, axis=1, out=group[:, 1:])
+        return np.take_along_axis(values, np.lexsort((values, group), axis=1), axis=1)
+
+    def _mirrored(self, values: Array) -> Array:
+        """Values up to the depth with the order within each group reversed."""
+        places, result = self._places(), np.array(values[:, : self.depth], order="C")
+        # a position in the window, plus the mirrored one within the depth
+        both = places.starts + places.sizes - 1 + places.heads
+        mirrored = np.repeat(both, places.visible) - places.positions
+        result.ravel()[places.positions] = np.ascontiguousarray(values).ravel().take(mirrored)
+        return result
+
+    def _broadcast(self, values: Array, others: Array) -> Array:
+        """`others`, overwritten at each position of a group by the value of the group."""
+        others.ravel()[self._places().positions] = np.repeat(values, self._places().visible)
+        return others
+
+    def _places(self) -> Places:
+        if self._located is None:
+            before, after = np.zeros((2, len(self.rows), self.depth), dtype=bool)
+            before[:, 1:] = self._equals_next[:, : self.depth - 1]
+            after[:, : self._equals_next.shape[1]] = self._equals_next[:, : self.depth]
+            positions = np.flatnonzero(before | after)
+            first = np.flatnonzero((after > before).ravel()[positions])
+            visible, heads = np.diff(first, append=len(positions)), positions[first]
+            rows = heads // self.depth
+            reaches_depth = heads + visible == (rows + 1) * self.depth
+            sizes = visible + reaches_depth * self._overhang[rows]
+            starts = heads + rows * (self.window - self.depth)
+            self._located = Places(heads, visible, starts, sizes, positions)
+        return self._located
+
+
+class TieGroupsByColumn(TieGroups):
+    """`TieGroups` of many short rows, stored by column: averages cost some operations for each."""
+
+    order = "F"
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._masks: dict[int, Array] = {}
+        self._sizes = self._sums(np.ones((self.window, len(self.rows)), dtype=np.uint8))
+
+    def offset(self) -> Array:
+        """Number of documents of the group before each rank, 0 outside of groups."""
+        offset = np.zeros((self.depth, len(self.rows)), dtype=np.int32)
+        for before, mask, column in zip(offset, self._mask(4), offset[1:], strict=False):
+            np.bitwise_and(before + 1, mask, out=column)
+        return offset.T
+
+    def size(self) -> Array:
+        """Number of documents of the group at each rank, 1 outside of groups."""
+        return self._sizes[: self.depth].T.astype(np.int32)
+
+    def _means(self, values: Array) -> Array:
+        return np.asarray((self._sums(np.array(values.T)) / self._sizes)[: self.depth].T)
+
+    def _sums(self, columns: Array) -> Array:
+        """The sum of the group at each position, in place of the values."""
         integers, masks = columns.view(f"i{columns.itemsize}"), self._mask(columns.itemsize)
-        difference = np.empty_like(integers[0])
+        summand = np.empty_like(columns[0])
+        difference = summand.view(integers.dtype)
+        for j, mask in enumerate(masks):  # the last position of a group has the sum of all
+            np.bitwise_and(integers[j], mask, out=difference)
+            columns[j + 1] += summand
         for j in reversed(range(len(masks))):
             np.bitwise_xor(integers[j], integers[j + 1], out=difference)
             difference &= masks[j]
             integers[j] ^= difference
+        return columns
 
     def _mask(self, n_bytes: int) -> Array:
         """One row per column: all bits of a number where its score equals the next, else none."""
@@ -318,38 +266,11 @@ class TieColumns(TieGroups):
             self._masks[n_bytes] = np.negative(mask, out=mask)
         return self._masks[n_bytes]
 
-    def _positions(self) -> TieGroups:
-        if self._groups is None:
-            self._groups = TieGroups(np.ascontiguousarray(self._equals_next), self.shape[1])
-        return self._groups
 
-
-def _rows(values: Array, groups: TieGroups) -> Array:
-    return np.ascontiguousarray(values[:, : groups.window])
-
-
-def leading(flags: Array) -> Array:
-    """Number of true entries at the beginning of each row."""
-    if not flags.shape[1]:
-        return np.zeros(len(flags), dtype=np.intp)
-    if flags.flags.fnc and flags.shape[1] < 2**8:  # short rows, stored by column
-        count, all_true = np.zeros(len(flags), dtype=np.uint8), np.ones(len(flags), dtype=bool)
-        for column in flags.T:
-            all_true &= column
-            count += all_true
-        return count.astype(np.intp)
-    first = flags.argmin(axis=1)
-    return np.asarray(np.where(flags[np.arange(len(flags)), first], flags.shape[1], first))
-
-
-def accumulate(function: np.ufunc, values: Array) -> Array:
-    """As `function.accumulate(values, axis=1)`, in place."""
-    by_column = values.flags.f_contiguous or len(values) > 8 * values.shape[1]
-    if len(values) < MANY_ROWS or not by_column:
-        return np.asarray(function.accumulate(values, axis=1, out=values))
-    for column, following in pairwise(values.T):
-        function(column, following, out=following)
-    return values
+def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
+    """A sum or product over each group; groups do not overlap, and their starts ascend."""
+    edges = np.stack([starts, starts + sizes], axis=1).ravel()
+    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
 
 
 def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Array) -> Array:
@@ -418,12 +339,6 @@ def _similar(members: Array, sizes: Array, tops: Array) -> Iterator[Array]:
             some = some[np.argsort(-sizes[some], kind="stable")]
         step = max(1, AT_ONCE // max(tops[some].max(), sizes[some[0]] // 16))
         yield from (some[start : start + step] for start in range(0, len(some), step))
-
-
-def reduce_groups(function: np.ufunc, values: Array, starts: Array, sizes: Array) -> Array:
-    """A sum or product over each group; groups do not overlap, and their starts ascend."""
-    edges = np.stack([starts, starts + sizes], axis=1).ravel()
-    return np.asarray(function.reduceat(values, edges[edges < len(values)])[::2])
 
 
 def _from_coefficients(

@@ -10,8 +10,8 @@ import pytest
 
 from sklearn_rankscore import Block, evaluate, map_score, mrr_score, ndcg_score
 from sklearn_rankscore.ranking import Ranking, read_queries
-from sklearn_rankscore.ranking.block import FirstGroup
-from sklearn_rankscore.ranking.ties import TieGroups
+from sklearn_rankscore.ranking.derived import in_random_order
+from sklearn_rankscore.ranking.label_functions import linear, relevant
 
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
 
@@ -45,13 +45,6 @@ def test_scores_of_any_dtype(dtype):
     s = np.array([0, 1, 1, 0, 1, 0, 0], dtype=dtype)
     y = [0, 1, 0, 2, 3, 0, 1]
     assert ndcg_score(y, s) == ndcg_score(y, s.astype(float))
-
-
-def test_a_precomputed_ranking_is_sorted_once():
-    y, s = np.array([[1, 0, 2]]), np.array([[0.1, 0.2, 0.3]])
-    ranking = Ranking(read_queries(y, s)).cached()
-    formulas = [lambda block: block.sizes, lambda block: block.retrieved]
-    assert [values.numerator.tolist() for values in ranking.apply(formulas)] == [[3.0], [3.0]]
 
 
 def test_one_query_of_a_million_among_short_ones():
@@ -110,22 +103,6 @@ def test_huge_tied_query_is_exact():
     assert map_score(y, np.zeros(n), groups="none", k=1) == pytest.approx(2 / n, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("same", "depth", "expected"),
-    [
-        ([[0, 0, 0, 0]], 2, 2),
-        ([[1, 0, 0, 0]], 2, 2),
-        ([[0, 1, 0, 0]], 2, 3),
-        ([[0, 1, 1, 0]], 2, 4),
-        ([[0, 1, 1, 1]], 2, 5),
-        ([[0, 0, 1, 1], [0, 1, 0, 1]], 2, 3),
-        ([[0, 0, 1, 1]], 5, 5),
-    ],
-)
-def test_the_window_contains_whole_tie_groups(same, depth, expected):
-    assert TieGroups(np.array(same, dtype=bool), depth).window == expected
-
-
 def test_a_precomputed_ranking_serves_one_metric_after_another():
     random = np.random.default_rng(0)
     queries = read_queries(
@@ -153,11 +130,6 @@ def test_tie_groups_beyond_the_cut_off_do_not_hide_others():
     y = [[0, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
     expected = [(1 / 3) / 2, (1 + 1 / 2) / 2]
     np.testing.assert_allclose(mrr_score(y, s, k=2, average=None), expected, rtol=1e-15)
-
-
-def test_some_queries_may_weigh_nothing():
-    given = {"groups": [0, 0, 1, 1], "sample_weight": [0, 0, 3, 3]}
-    assert mrr_score([0, 1, 1, 0], [2, 1, 2, 1], **given) == 1.0
 
 
 def test_what_a_block_tells_of_ties():
@@ -194,26 +166,6 @@ def test_a_block_of_lists_is_what_metrics_get():
         evaluate(y, s, ask)
         for whole, alone in zip(seen[0], seen[-1], strict=True):
             np.testing.assert_allclose(np.atleast_1d(whole[row])[: np.size(alone[0])], alone[0])
-
-
-@pytest.mark.parametrize(
-    ("labels", "scores"), [([[1], []], [[1], []]), ([[1]], [[1, 2]]), ([], [])]
-)
-def test_a_block_of_lists_that_do_not_match(labels, scores):
-    with pytest.raises(ValueError, match="one non-empty list per query"):
-        Block.from_lists(labels, scores)
-
-
-@pytest.mark.parametrize("labels", [[1, 2], [[1], 2], np.array([1, 2])])
-def test_a_block_of_values_without_queries(labels):
-    with pytest.raises(ValueError, match=r"one list per query; got single values.* as \[labels\]"):
-        Block.from_lists(labels, [1, 2])
-
-
-@pytest.mark.parametrize(("labels", "scores"), [([[np.nan]], [[1]]), ([[1]], [[np.nan]])])
-def test_a_block_of_lists_with_nan(labels, scores):
-    with pytest.raises(ValueError, match="contains NaN"):
-        Block.from_lists(labels, scores)
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "reversed", "optimistic", "pessimistic"])
@@ -280,16 +232,39 @@ def test_mean_precision_of_hits_in_a_long_tie_group(n_relevant):
     assert actual == pytest.approx(float(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("n_queries", [5, 5_000])  # all of them, and the different ones
-def test_distinct_first_groups(n_queries):
-    random = np.random.default_rng(0)
-    size = random.integers(0, 4, n_queries)
-    first = FirstGroup(random.integers(0, 9, n_queries), size, np.minimum(size, 2))
-    distinct, row = first.distinct()
-    for name in ("before", "size", "count"):
-        np.testing.assert_array_equal(getattr(distinct, name)[row], getattr(first, name))
-    groups = list(zip(distinct.before, distinct.size, distinct.count, strict=True))
-    assert n_queries == 5 or len(set(groups)) == len(groups) < 40
+REFUSED_LISTS = {
+    "one non-empty list per query": [([[1], []], [[1], []]), ([[1]], [[1, 2]]), ([], [])],
+    r"one list per query; got single values.* as \[labels\]": [
+        ([1, 2], [1, 2]), ([[1], 2], [1, 2]), (np.array([1, 2]), [1, 2]),
+    ],
+    "contains NaN": [([[np.nan]], [[1]]), ([[1]], [[np.nan]])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED_LISTS)
+def test_lists_that_are_no_block(message):
+    for lists in REFUSED_LISTS[message]:
+        with pytest.raises(ValueError, match=message):
+            Block.from_lists(*lists)
+
+
+def test_the_random_order_is_a_block_of_tied_scores():
+    labels = [[2, 0, 1, 0], [1], [0, 0, 3], [1, 0, 2, 0], [0]]
+    scores = [np.arange(len(row)) * 1.0 for row in labels]
+    scores[2][1] = -np.inf
+    ours = in_random_order(Block.from_lists(labels, scores))
+    tied = Block.from_lists(labels, [np.zeros(len(row)) for row in labels])
+
+    def told(block):
+        first = block.first_group(relevant(0))
+        return (
+            *(block.by_rank(linear, ties) for ties in ("average", "optimistic", "pessimistic")),
+            *block.tie_groups(), block.survival(lambda y: 1 - y / 4), block.ideal(linear),
+            block.total(linear), first.before, first.size, first.count,
+        )  # fmt: skip
+
+    for own, theirs in zip(told(ours), told(tied), strict=True):
+        np.testing.assert_allclose(own, theirs)
 
 
 def test_negative_gains_do_not_depend_on_the_other_queries_of_the_block():

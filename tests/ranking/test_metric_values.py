@@ -36,9 +36,6 @@ def test_fractions_of_blocks_in_any_order(name):
     assert values.denominator.tolist() == [
         *(denominator[1], 1.0, denominator[2], 1.0, denominator[0], 1.0)
     ]
-    some = values.take(np.array([5, 4, 2]))
-    assert some.per_query(-1.0).tolist() == [expected[q] for q in (5, 4, 2)]
-    assert some.numerator[1:].tolist() == [numerator[0], numerator[2]]
 
 
 @pytest.mark.parametrize("n_parts", [2, 4])

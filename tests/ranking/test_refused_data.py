@@ -85,11 +85,7 @@ DATA = [
     ({"y_score": [10**400, 1, 2, 3, 4]}, ValueError, "y_score.*(too large|beyond)"),
     ({"y_score": [decimal.Decimal("NaN")] * 5}, ValueError, "y_score contains NaN"),
     ({"y_score": scipy.sparse.csr_array(np.eye(5))}, TypeError, "sparse matrix; pass a dense"),
-    (
-        {"y_score": S[:4]},
-        ValueError,
-        "inconsistent numbers of samples: y_true has 5.* y_score has 4",
-    ),
+    ({"y_score": S[:4]}, ValueError, r"inconsistent numbers of samples: \[5, 4\]"),
     ({"y_score": []}, ValueError, "y_score is empty; at least one"),
     ({"y_score": np.zeros((5, 1)), "groups": None}, ValueError, r"\(5,\) and \(5, 1\).*ravel"),
     ({"y_score": np.zeros((5, 2))}, ValueError, "(shape|goes with one-dimensional)"),
@@ -225,7 +221,11 @@ DATA = [
     # shapes together
     ({"groups": None, "y_true": [Y, Y], "y_score": [S]}, ValueError, "y_true has shape .2, 5"),
     ({"groups": None, "y_true": [Y], "y_score": S}, ValueError, "y_true has shape"),
-    ({"groups": None, "y_true": Y, "y_score": np.ones((4, 2))}, ValueError, "5 labels, .* 4 rows"),
+    (
+        {"groups": None, "y_true": Y, "y_score": np.ones((4, 2))},
+        ValueError,
+        r"numbers of samples: \[5, 4\]",
+    ),
     (
         {"groups": None, "y_true": Y, "y_score": np.ones((5, 3))},
         ValueError,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..queries import Queries
-from ..ties import SHORT
+from ..rows import SHORT
 from .keys import label_mask
 
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries

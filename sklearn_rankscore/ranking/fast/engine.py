@@ -6,7 +6,6 @@ import ctypes
 import sys
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from ..._typing import Array
 from ..block import Block, Task
 from ..plain import Labels
 from ..queries import Queries
-from ..ties import SHORT, TiedRows
+from ..rows import SHORT, order_of
+from ..ties import TieGroups, tie_groups
 from .documents import Documents
 from .fill import Kind, fill_keys
 from .grades import GradedLabels
@@ -84,7 +84,7 @@ def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket)
             candidates = partial(_at_most, keys, first[:, depth - 1] | mask)
             tied = rank_again(documents, queries, rows, width, ranked, candidates)
     # the rounding of sums depends on the memory order
-    order: Any = "F" if width <= SHORT else "C"
+    order = order_of(width)
     labels, ranked = np.asarray(labels, order=order), np.asarray(ranked, order=order)
     given: Labels = RawLabels(labels, sizes)
     if documents.n_grades:
@@ -123,7 +123,7 @@ def rank_by_keys(documents: Documents, kind: Kind, depth: int | None, bucket: Wi
 
 def _ties_of_keys(
     documents: Documents, kind: Kind, queries: Array, rows: Array, keys: Array, depth: int
-) -> TiedRows:
+) -> TieGroups:
     """The ties in some rows of sorted keys that are equal, but for labels, where scores are."""
     width = keys.shape[1]
     if width <= SHORT and len(rows) > MANY_TIED_ROWS * len(queries):
@@ -139,7 +139,7 @@ def _ties_of_keys(
     def in_input_order() -> Array:
         return sort_rows(*documents.rows(members, width), documents.sizes[members])[0]
 
-    return TiedRows(rows, by_rank, equals_next, depth, width, in_input_order)
+    return tie_groups(rows, by_rank, equals_next, depth, width, in_input_order)
 
 
 def _at_most(keys: Array, highest: Array, rows: Array) -> Array:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Array
+from ..rows import order_of
 from ..threads import parallel_for
-from ..ties import SHORT
 from .documents import SAMPLED_WIDTH, Documents
 from .keys import (
     TRIED,
@@ -142,8 +142,8 @@ def _fill(documents: Documents, buckets: list[WidthBucket], kind: Kind, jobs: in
     """
     for bucket in buckets:
         # sums over short rows are much cheaper as sums of columns
-        order: Any = "F" if bucket.width <= SHORT else "C"
-        bucket.keys = np.empty((len(bucket.queries), bucket.width), kind.integer, order)
+        shape = len(bucket.queries), bucket.width
+        bucket.keys = np.empty(shape, kind.integer, order_of(bucket.width))
     starts = [documents.starts[bucket.queries] for bucket in buckets]
     chunks = _chunk_edges(documents, jobs)
     first_rows = [np.searchsorted(begins, chunks).tolist() for begins in starts]

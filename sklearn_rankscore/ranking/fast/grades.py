@@ -9,8 +9,8 @@ import numpy as np
 from ..._columns import check_range
 from ..._typing import Array, ArrayFunction
 from ..label_functions import is_tabulated, table
-from ..plain import Labels, zero_from
-from ..ties import SHORT
+from ..plain import Labels
+from ..rows import SHORT, fill_from
 from .row_sorts import smallest
 
 # the largest label that is encoded
@@ -64,15 +64,21 @@ class GradedLabels(Labels):
         self._highest: dict[int, Array] = {}
 
     def values(
-        self, function: ArrayFunction, labels: Array, ends: Array, *, all_retrieved: bool = True
+        self,
+        function: ArrayFunction,
+        labels: Array,
+        ends: Array,
+        *,
+        all_retrieved: bool = True,
+        fill: float = 0.0,
     ) -> Array:
-        """A function of some of the labels, 0 from each row's end on."""
+        """A function of some of the labels, and `fill` from each row's end on."""
         if is_tabulated(function):
-            values = look_up(table(function, self.n_grades), labels)
-            return values if all_retrieved else zero_from(ends, values)
+            values = look_up(table(function, self.n_grades, fill), labels)
+            return values if all_retrieved else fill_from(ends, values, fill)
         # padding takes a label that occurs: the function may not be defined for others
         occurring = np.where(labels > 0, labels, labels.max()) - 1.0
-        return zero_from(ends, np.array(function(occurring), dtype=np.float64))
+        return fill_from(ends, np.array(function(occurring), dtype=np.float64), fill)
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""

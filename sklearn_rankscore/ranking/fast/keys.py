@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Array
-from ..ties import SHORT
+from ..rows import SHORT
 
 # the last bits of a double that has single precision
 SINGLE_ZEROS = 29
@@ -15,16 +15,12 @@ SINGLE_ZEROS = 29
 # by which scores that were rounded to a few decimals are integers
 POWERS_OF_TEN = (1.0, 10.0, 100.0, 1000.0)
 
-# entries of the table that tells distinct scores apart
-SLOTS = 2**16
+# the first scores of a call, on which a kind of key is tried
+TRIED = 2**10
 
-# the first scores of a call; the share of those that occur once tells how many values they lack:
-# I. J. Good. The Population Frequencies of Species and the Estimation of Population Parameters.
-# Biometrika 40, 1953
-TRIED, MOST_SINGLE = 2**10, 0.05
-
-# odd, so that a product depends on all bits of a score; the high bits of a product on most of them
-MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+# how many different scores of a small tree have their ranks in keys; entries of the table of these,
+# and a multiplier of which the high bits of a product depend on most bits of a score
+MOST_DISTINCT, SLOTS, MULTIPLIER = 2**8, 2**16, 0x9E3779B97F4A7C15
 
 
 def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
@@ -104,48 +100,29 @@ def write_decimals(keys: Array, labels: Array | int, scores: Array, mask: int) -
 
 
 def write_ranks(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
-    """Write keys that begin with the rank of a score among the distinct ones, if these are few.
-
-    Scores of a small tree, or rounded ones, have few distinct values.
-    """
+    """Write keys that begin with the rank of a score among the distinct ones, if these are few."""
     scores = scores.astype(np.float64, copy=False)
-    first, counts = np.unique(scores[:TRIED], return_counts=True)
-    if len(scores) >= TRIED and np.count_nonzero(counts == 1) > MOST_SINGLE * TRIED:
-        return False
-    table = np.full(SLOTS, np.nan)
-    for multiplier in MULTIPLIERS:
-        if _enter(table, _slots(first, multiplier), first):
-            break
-        table.fill(np.nan)
-    else:
-        return False
-    slots = _slots(scores, multiplier)
-    others = np.flatnonzero(table.take(slots, mode="clip") != scores)
-    if not _enter(table, slots[others], scores[others]):
-        return False
-    used = np.flatnonzero(~np.isnan(table))
-    distinct, rank = np.unique(-table[used], return_inverse=True)
-    if len(distinct) * (mask + 1) > _infinity(keys.dtype):
-        return False
-    first_bits = np.zeros(SLOTS, keys.dtype)
-    first_bits[used] = rank * (mask + 1)
-    first_bits.take(slots, out=keys, mode="clip")
-    keys |= labels
-    return True
+    distinct, slots = np.unique(scores[:TRIED]), _slots(scores)
+    for _ in range(2):  # with those of the first scores, and with the others
+        if len(distinct) > MOST_DISTINCT:
+            return False
+        table = np.full(SLOTS, np.nan)
+        table[_slots(distinct)] = distinct
+        others = np.flatnonzero(table.take(slots, mode="clip") != scores)
+        if not len(others):
+            ranks = np.zeros(SLOTS, keys.dtype)
+            ranks[_slots(distinct)] = np.arange(len(distinct))[::-1] * (mask + 1)
+            ranks.take(slots, out=keys, mode="clip")
+            keys |= labels
+            return True
+        distinct = np.unique([*distinct, *scores[others[:TRIED]]])
+    return False
 
 
-def _slots(scores: Array, multiplier: int) -> Array:
-    slots = scores.view(np.uint64) * np.uint64(multiplier)
+def _slots(scores: Array) -> Array:
+    slots = scores.view(np.uint64) * np.uint64(MULTIPLIER)
     slots >>= np.uint64(64 - (SLOTS - 1).bit_length())
     return slots.view(np.int64)
-
-
-def _enter(table: Array, slots: Array, scores: Array) -> bool:
-    """Enter scores into free slots of a table, and tell whether each has a slot of its own."""
-    if not np.isnan(table[slots]).all():
-        return False
-    table[slots] = scores
-    return bool((table[slots] == scores).all())
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:

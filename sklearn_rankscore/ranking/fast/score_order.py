@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from ..._typing import Array, ArrayFunction
 from .. import plain
-from ..ties import SHORT, TiedRows
+from ..rows import order_of
+from ..ties import TieGroups, tie_groups
 from .documents import Documents
 from .grades import count_flags
 from .keys import write_keys
@@ -53,7 +53,7 @@ def rank_again(
     width: int,
     ranked: Array,
     candidates: Callable[[Array], Array] | None,
-) -> TiedRows | None:
+) -> TieGroups | None:
     """Rank the rows of a block in which keys collide, and find the ties in them.
 
     Writes labels by rank into the given `rows` of `ranked`. Of some of these rows, `candidates`
@@ -74,7 +74,7 @@ def rank_again(
 
 def ties_among(
     documents: Documents, rows: Array, by_rank: Array, equals_next: Array, width: int, depth: int
-) -> TiedRows | None:
+) -> TieGroups | None:
     """The rows with ties among the first ranks, of rows that `sort_rows` has sorted."""
     tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
     if not len(tied) or documents.input_order_decides:
@@ -82,7 +82,7 @@ def ties_among(
     if len(tied) < len(rows):
         rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
     labels = _by_label(by_rank, equals_next) if documents.n_grades else by_rank
-    return TiedRows(rows, labels, equals_next, depth, width, lambda: by_rank)
+    return tie_groups(rows, labels, equals_next, depth, width, lambda: by_rank)
 
 
 def _by_label(by_rank: Array, equals_next: Array) -> Array:
@@ -137,8 +137,7 @@ def column_keys(scores: Array) -> tuple[Array, int]:
 
 
 def _empty_keys(shape: tuple[int, ...]) -> Array:
-    order: Any = "F" if shape[1] <= SHORT else "C"  # as sorts need them
-    return np.empty(shape, np.int64, order)
+    return np.empty(shape, np.int64, order_of(shape[1]))  # as sorts need them
 
 
 def take(rows: Array, columns: Array) -> Array:
@@ -159,8 +158,7 @@ class RawLabels(plain.Labels):
             return super().ideal(function, depth)  # padding is above negative gains
         keys = _empty_keys(values.shape)
         write_keys(keys, 0, values, 0)
-        order: Any = "F" if keys.shape[1] <= SHORT else "C"
-        first = np.asarray(smallest(keys, depth)[:, :depth], order=order)
+        first = np.asarray(smallest(keys, depth)[:, :depth], order=order_of(keys.shape[1]))
         # back from the order of integers to that of floats
         flip = first >> 63
         flip &= np.iinfo(np.int64).max
