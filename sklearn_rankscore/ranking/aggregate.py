@@ -29,7 +29,7 @@ class MetricValues:
 
     def set(self, queries: Array, result: Any) -> None:
         """Store what a formula returned for some queries: values, or a tuple of three arrays."""
-        if not isinstance(result, tuple):
+        if not (isinstance(result, tuple) and queries.shape in map(np.shape, result)):
             values = np.asarray(result, float)
             if values.shape != queries.shape:
                 raise ValueError(

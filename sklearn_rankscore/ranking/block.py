@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
 from .._validation import check_choice
-from .plain import Labels, rank_rows, rows_of_lists
+from ..query_ids import Grouping
+from .plain import Labels, rank_rows
 from .queries import Queries
 from .rows import SHORT, accumulate, leading, order_of
 from .ties import BY_INPUT_ORDER, TIES, TieGroups
@@ -132,9 +135,21 @@ class Block:
         >>> block.total(lambda labels: labels)
         array([1., 1.])
         """
-        rows = rows_of_lists(labels, scores)
-        n_queries, width = rows[0].shape
-        return block_of_rows(np.arange(n_queries), *rows, depth=width)
+        if not all(hasattr(row, "__len__") for row in chain(labels, scores)):
+            raise ValueError(
+                "labels and scores must hold one list per query; got single values. Those of one "
+                "query are passed as [labels] and [scores]."
+            )
+        sizes = np.array([len(row) for row in labels], dtype=np.intp)
+        if [len(row) for row in scores] != sizes.tolist() or not (len(sizes) and sizes.all()):
+            raise ValueError(
+                "labels and scores must hold one non-empty list per query, of equal length; got "
+                f"lists of {sizes.tolist()} labels and {[len(row) for row in scores]} scores."
+            )
+        y_true = as_numbers(list(chain.from_iterable(labels)), "labels")
+        y_score = as_numbers(list(chain.from_iterable(scores)), "scores")
+        grouping = Grouping(np.arange(len(sizes)), np.cumsum(sizes) - sizes, sizes)
+        return _rank(y_true, y_score, grouping, np.arange(len(sizes)), int(sizes.max()), None)
 
     @property
     def ranks(self) -> Array:
@@ -362,13 +377,6 @@ def up_to(last: Array, block: Block) -> Array:
     return np.less_equal(block.ranks, last[:, None], out=within)
 
 
-def block_of_rows(queries: Array, labels: Array, scores: Array, sizes: Array, depth: int) -> Block:
-    """Rank rows of labels and scores, one row per query."""
-    retrieved, ranked, tied = rank_rows(labels, scores, sizes, depth)
-    given = Labels(labels, sizes)
-    return Block(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])
-
-
 def _first_group_by_score(meets: Array, scores: Array, ties: str) -> FirstGroup:
     """The first groups in rows of scores, given which documents meet the condition."""
     best = np.where(meets, scores, -np.inf).max(axis=1)[:, None]
@@ -398,13 +406,17 @@ Task = Callable[[], Block]
 
 def plan_blocks(queries: Queries, depth: int | None) -> list[Task]:
     """Functions that each rank one block, the longest queries first."""
-    widths = padded_width(np.maximum(queries.grouping.sizes, SHORT))
+    given, sizes = (queries.y_true, queries.y_score, queries.grouping), queries.grouping.sizes
+    widths = padded_width(np.maximum(sizes, SHORT))
     tasks: list[Task] = []
     for width in sorted(set(widths.tolist()), reverse=True):
         members, step = np.flatnonzero(widths == width), max(1, BLOCK_DOCUMENTS // width)
         for start in range(0, len(members), step):
             some = members[start : start + step]
-            tasks.append(partial(_rank, queries, some, width, depth))
+            own_width = int(sizes[some].max()) if width == SHORT else width
+            if width == SHORT and len(some) == 1:
+                some = np.repeat(some, 2)  # NumPy sums the columns of one row in another order
+            tasks.append(partial(_rank, *given, some, own_width, depth))
     return tasks
 
 
@@ -421,17 +433,20 @@ def padded_width(sizes: Array) -> Array:
     return np.asarray(((sizes + (1 << shift) - 1) >> shift) << shift)
 
 
-def _rank(queries: Queries, members: Array, width: int, depth: int | None) -> Block:
-    if width == SHORT and len(members) == 1:
-        members = np.repeat(members, 2)  # NumPy sums the columns of a single row in another order
-    grouping = queries.grouping
-    sizes = grouping.sizes[members]
-    width = int(sizes.max()) if width == SHORT else width
-    columns = np.arange(width)
+def _rank(
+    y_true: Array,
+    y_score: Array,
+    grouping: Grouping,
+    members: Array,
+    width: int,
+    depth: int | None,
+) -> Block:
+    sizes, columns = grouping.sizes[members], np.arange(width)
     # padding takes the first document, because a gain need not be defined for other labels
     padding = columns >= sizes[:, None]
-    rows = grouping.rows_at(grouping.starts[members][:, None] + np.where(padding, 0, columns))
-    labels, scores = queries.y_true[rows], queries.y_score[rows]
+    rows = grouping.starts[members][:, None] + np.where(padding, 0, columns)
+    rows = rows if grouping.rows is None else grouping.rows[rows]
+    labels, scores = y_true[rows], y_score[rows]
     if padding.any():
         scores = np.where(padding, -np.inf, scores)
     labels = np.array(labels, order=order_of(width))

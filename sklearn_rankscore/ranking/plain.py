@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from .._columns import as_numbers, descending
+from .._columns import descending
 from .._typing import Array, ArrayFunction
 from .rows import fill_from, order_of
 from .ties import TieGroups, tie_groups
@@ -20,28 +18,6 @@ from .ties import TieGroups, tie_groups
 def stable_order(scores: Array) -> Array:
     """The order of each row by descending score, equal scores in input order."""
     return np.argsort(descending(scores), axis=1, kind="stable")
-
-
-def rows_of_lists(labels: Sequence[Any], scores: Sequence[Any]) -> tuple[Array, Array, Array]:
-    """Labels and scores of each query as rows with padding, and the number of its documents."""
-    if not all(hasattr(row, "__len__") for row in chain(labels, scores)):
-        raise ValueError(
-            "labels and scores must hold one list per query; got single values. Those of one "
-            "query are passed as [labels] and [scores]."
-        )
-    sizes = np.array([len(row) for row in labels], dtype=np.intp)
-    if [len(row) for row in scores] != sizes.tolist() or not (len(sizes) and sizes.all()):
-        raise ValueError(
-            "labels and scores must hold one non-empty list per query, of equal length; got "
-            f"lists of {sizes.tolist()} labels and {[len(row) for row in scores]} scores."
-        )
-    as_numbers(list(chain.from_iterable(labels)), "labels")
-    as_numbers(list(chain.from_iterable(scores)), "scores")
-    width = sizes.max()
-    # padding takes a label that occurs, because a gain need not be defined for others
-    padded = [[*row, *[*row][:1] * (width - len(row))] for row in labels]
-    minus_inf = [[*row, *[-np.inf] * (width - len(row))] for row in scores]
-    return np.array(padded), np.array(minus_inf), sizes
 
 
 def rank_rows(

@@ -286,7 +286,7 @@ def ravel_column(array: Array) -> Array:
 
 def check_not_columns(*shapes: tuple[int, ...]) -> None:
     """Refuse columns, which would be read as queries of one document each."""
-    if any(len(shape) == 2 and shape[1] == 1 != shape[0] for shape in shapes):
+    if (1,) in [shape[1:] for shape in shapes if shape[:1] != (1,)]:
         shown = " and ".join(map(str, shapes))
         raise ValueError(
             f"y_true and y_score have the shapes {shown}: each row would be a query of one "

@@ -126,22 +126,16 @@ def test_the_warning_of_evaluate_and_query_scores():
         function(y, s, metrics="ndcg", groups="none")
 
 
-def in_chunks(ids):
-    return pa.chunked_array([ids[:2], ids[2:]])
-
-
-@pytest.mark.parametrize("wrap", [lambda ids: ids, in_chunks])
-def test_a_dictionary_that_repeats_a_value(wrap):
+@pytest.mark.parametrize(
+    "wrap", [lambda ids: ids, lambda ids: pa.chunked_array([ids[:2], ids[2:]])]
+)
+def test_a_dictionary_that_repeats_a_value_or_holds_an_unused_null(wrap):
     """Pieces of one query, as Parquet readers may return them: a, b, a, b are two queries."""
-    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1]), pa.array(["a", "b", "a"]))
-    scores = query_scores([1, 0, 0, 1], [1, 2, 3, 4], "mrr", groups=wrap(ids))
-    assert scores.ids.tolist() == ["a", "b"]
-    assert scores.values[:, 0].tolist() == [0.5, 1.0]
-
-
-def test_an_unused_null_of_a_dictionary_is_no_missing_id():
-    ids = pa.DictionaryArray.from_arrays(pa.array([0, 2, 0, 2]), pa.array(["a", None, "b"]))
-    assert query_scores([1, 0, 0, 1], [1, 2, 3, 4], "mrr", groups=ids).ids.tolist() == ["a", "b"]
+    for codes, values in (([0, 1, 2, 1], ["a", "b", "a"]), ([0, 2, 0, 2], ["a", None, "b"])):
+        ids = wrap(pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values)))
+        scores = query_scores([1, 0, 0, 1], [1, 2, 3, 4], "mrr", groups=ids)
+        assert scores.ids.tolist() == ["a", "b"]
+        assert scores.values[:, 0].tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("weight", [1e308, 1.7e308, 1e-310, 5e-324])

@@ -22,7 +22,6 @@ from .keys import collides, labels_of, pad_keys
 from .row_sorts import MEDIUM_LONG, smallest
 from .score_order import (
     FEW,
-    RawLabels,
     column_keys,
     rank_again,
     sort_rows,
@@ -86,7 +85,7 @@ def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket)
     # the rounding of sums depends on the memory order
     order = order_of(width)
     labels, ranked = np.asarray(labels, order=order), np.asarray(ranked, order=order)
-    given: Labels = RawLabels(labels, sizes)
+    given = Labels(labels, sizes)
     if documents.n_grades:
         given = GradedLabels(labels, sizes, documents.n_grades)
     return Block(queries, sizes, retrieved, given, ranked, tied, lambda rows: scores[rows])

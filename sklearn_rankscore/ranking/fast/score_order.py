@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..._typing import Array, ArrayFunction
+from ..._typing import Array
 from .. import plain
 from ..rows import order_of
 from ..ties import TieGroups, tie_groups
@@ -131,13 +131,9 @@ def _sorted_parts(
 def column_keys(scores: Array) -> tuple[Array, int]:
     """Keys of rows that end in the column, and the mask of its bits."""
     mask = (1 << (scores.shape[1] - 1).bit_length()) - 1
-    keys = _empty_keys(scores.shape)
+    keys = np.empty(scores.shape, np.int64, order_of(scores.shape[1]))  # as sorts need them
     write_keys(keys, np.arange(scores.shape[1]), scores, mask)
     return keys, mask
-
-
-def _empty_keys(shape: tuple[int, ...]) -> Array:
-    return np.empty(shape, np.int64, order_of(shape[1]))  # as sorts need them
 
 
 def take(rows: Array, columns: Array) -> Array:
@@ -146,21 +142,3 @@ def take(rows: Array, columns: Array) -> Array:
     if columns.flags.fnc:  # stored by column
         return rows.take(columns.T + starts).T
     return rows.take(columns + starts[:, None])
-
-
-class RawLabels(plain.Labels):
-    """Labels that are not grades."""
-
-    def ideal(self, function: ArrayFunction, depth: int) -> Array:
-        """The `depth` largest values of each row, in descending order."""
-        values = self.values(function, self.labels, self.sizes)
-        if self.sizes.min() < values.shape[1] and not values.min() >= 0:
-            return super().ideal(function, depth)  # padding is above negative gains
-        keys = _empty_keys(values.shape)
-        write_keys(keys, 0, values, 0)
-        first = np.asarray(smallest(keys, depth)[:, :depth], order=order_of(keys.shape[1]))
-        # back from the order of integers to that of floats
-        flip = first >> 63
-        flip &= np.iinfo(np.int64).max
-        first ^= flip
-        return np.asarray(0.0 - first.view(np.float64))
