@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ._typing import Library
-from .large import tables
 from .large.accumulator import RankingAccumulator, State, StreamedScores
+from .large.tables import Reader, read_options
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -117,17 +117,12 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     ValueError
         As in `evaluate`.
     """
-    n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = tables.read_options(metrics, **options)
-    total = accumulator._empty()
-    partitions = _partition_by_query(df, columns, n_partitions).to_delayed()
     from dask.base import compute
     from dask.delayed import delayed
 
-    tasks = [delayed(_state_of)(part, total, columns) for part in partitions]
-    for state in compute(*tasks):  # type: ignore[no-untyped-call]
-        total._state += state
-    return accumulator.merge(total)
+    total, reader, partitions = _partition_by_query(df, metrics, **options)
+    tasks = [delayed(_count)(part, reader) for part in partitions.to_delayed()]
+    return total._collect(compute(*tasks))  # type: ignore[no-untyped-call]
 
 
 def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
@@ -150,46 +145,42 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     ValueError
         For a missing column. Invalid rows raise an error when the values are computed.
     """
-    n_partitions = options.pop("n_partitions", None)
-    empty, columns = tables.read_options(metrics, per_query=True, **options)
-    names = tables.query_columns(columns, empty.names)
-    partitions = _partition_by_query(df, columns, n_partitions)
-    meta = partitions._meta[columns.of_queries].assign(**dict.fromkeys(names, 0.0))
-    values: DataFrame = partitions.map_partitions(_query_values, empty, columns, meta, meta=meta)
+    _, reader, partitions = _partition_by_query(df, metrics, per_query=True, **options)
+    meta = partitions._meta[reader.of_queries].assign(**dict.fromkeys(reader.values, 0.0))
+    values: DataFrame = partitions.map_partitions(_query_values, reader, meta, meta=meta)
     return values
 
 
-def _partition_by_query(df: Any, columns: tables.Columns, n_partitions: int | None) -> Any:
+def _partition_by_query(
+    df: Any, metrics: Any, *, n_partitions: int | None = None, **options: Any
+) -> tuple[RankingAccumulator, Reader, Any]:
     """Partitions of whole queries."""
-    columns.check(df.columns, "the DataFrame")
-    rows = df[columns.distinct]
-    checked = rows.map_partitions(_check_types, rows._meta[columns.ids].dtypes, meta=rows._meta)
-    return checked.shuffle(on=columns.ids, npartitions=n_partitions)
+    total, reader = read_options(metrics, **options)
+    reader.check(df.columns, "the DataFrame")
+    rows = df[reader.columns]
+    checked = rows.map_partitions(_check_types, rows._meta[reader.ids], meta=rows._meta)
+    return total, reader, checked.shuffle(on=reader.ids, npartitions=n_partitions)
 
 
-def _check_types(part: Any, types: Any) -> Any:
+def _check_types(part: Any, ids: Any) -> Any:
     """Refuse ids of other types than the DataFrame's, whose hash values the shuffle compares."""
-    given = part[[*types.index]].dtypes
-    if not given.equals(types):
-        raise ValueError(
-            f"the ids of a partition have the types {given.to_dict()}, and {types.to_dict()} in "
-            "the DataFrame. Convert them by df.astype."
-        )
+    from dask.dataframe.utils import check_meta
+
+    check_meta(part[[*ids]], ids, numeric_equal=False)  # type: ignore[no-untyped-call]
     return part
 
 
-def _tables(part: Any, columns: tables.Columns) -> list[Any]:
-    """A partition, which is a pandas DataFrame, as a table sorted by query."""
-    rows = pa.RecordBatch.from_pandas(part[columns.distinct], preserve_index=False)
-    plain = tables.plain_table(rows, columns, "a partition")
-    return [plain.sort_by([(name, "ascending") for name in columns.ids])]
+def _count(part: Any, reader: Reader) -> State:
+    """What is counted in a partition, without functions: one of a notebook cannot be sent back."""
+    return reader.count(_tables(part, reader))
 
 
-def _state_of(part: Any, empty: RankingAccumulator, columns: tables.Columns) -> State:
-    """The numbers of a partition, without functions: one of a notebook cannot be sent back."""
-    return tables.add_sorted(empty._empty(), _tables(part, columns), columns)._state
-
-
-def _query_values(part: Any, empty: RankingAccumulator, columns: tables.Columns, meta: Any) -> Any:
-    values = [*tables.query_values(empty, _tables(part, columns), columns)]
+def _query_values(part: Any, reader: Reader, meta: Any) -> Any:
+    values = [*reader.query_values(_tables(part, reader))]
     return pa.concat_tables(values).to_pandas().astype(meta.dtypes) if values else meta
+
+
+def _tables(part: Any, reader: Reader) -> list[Any]:
+    """A partition, which is a pandas DataFrame, as a table sorted by query."""
+    rows = pa.RecordBatch.from_pandas(part[reader.columns], preserve_index=False)
+    return [reader.plain(rows, "a partition").sort_by([(name, "ascending") for name in reader.ids])]

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ._typing import Library
-from .large import tables
 from .large.accumulator import RankingAccumulator, StreamedScores
+from .large.tables import Reader, read_options
 from .metrics.evaluate import Metrics
 
 if TYPE_CHECKING:
@@ -121,19 +121,14 @@ def accumulate(df: DataFrame, metrics: Metrics, **options: Any) -> RankingAccumu
     ValueError
         As in `evaluate`.
     """
-    n_partitions = options.pop("n_partitions", None)
-    accumulator, columns = tables.read_options(metrics, **options)
-    total = accumulator._empty()
+    total, reader, partitions = _partition_by_query(df, metrics, **options)
 
-    def counted(batches: Iterator[Any]) -> Iterator[Any]:
-        part = tables.add_sorted(total._empty(), _tables(batches, columns), columns)
+    def states(batches: Iterator[Any]) -> Iterator[Any]:
         # without functions: one of a notebook cannot be sent back
-        yield pa.record_batch([[pickle.dumps(part._state)]], ["state"])
+        yield pa.record_batch([[pickle.dumps(reader.count(_tables(batches, reader)))]], ["state"])
 
-    partitions = _partition_by_query(df, columns, n_partitions)
-    for row in partitions.mapInArrow(counted, "state binary").collect():
-        total._state += pickle.loads(row["state"])
-    return accumulator.merge(total)
+    rows = partitions.mapInArrow(states, "state binary").collect()
+    return total._collect(pickle.loads(row["state"]) for row in rows)
 
 
 def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
@@ -159,33 +154,32 @@ def query_scores(df: DataFrame, metrics: Metrics, **options: Any) -> DataFrame:
     """
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-    n_partitions = options.pop("n_partitions", None)
-    empty, columns = tables.read_options(metrics, per_query=True, **options)
+    _, reader, partitions = _partition_by_query(df, metrics, per_query=True, **options)
 
     def values(batches: Iterator[Any]) -> Iterator[Any]:
-        for table in tables.query_values(empty, _tables(batches, columns), columns):
+        for table in reader.query_values(_tables(batches, reader)):
             yield from table.to_batches()
 
-    names = tables.query_columns(columns, empty.names)
-    doubles = [StructField(name, DoubleType()) for name in names]
-    of_queries = StructType([*(df.schema[name] for name in columns.of_queries), *doubles])
-    return _partition_by_query(df, columns, n_partitions).mapInArrow(values, of_queries)
+    doubles = [StructField(name, DoubleType()) for name in reader.values]
+    of_queries = StructType([*(df.schema[name] for name in reader.of_queries), *doubles])
+    return partitions.mapInArrow(values, of_queries)
 
 
-def _partition_by_query(df: Any, columns: tables.Columns, n_partitions: int | None) -> DataFrame:
+def _partition_by_query(
+    df: Any, metrics: Any, *, n_partitions: int | None = None, **options: Any
+) -> tuple[RankingAccumulator, Reader, DataFrame]:
     """Sorted partitions of whole queries, with column names that need no quotes."""
-    columns.check(df.columns, "the DataFrame")
+    total, reader = read_options(metrics, **options)
+    reader.check(df.columns, "the DataFrame")
     # by position, because Spark ignores the case of names
     plain = {name: f"c{i}" for i, name in enumerate(df.columns)}
-    all_columns: Any = df.toDF(*plain.values())
-    renamed = all_columns.select(*(plain[name] for name in columns.distinct))
-    ids = [plain[name] for name in columns.ids]
+    renamed = df.toDF(*plain.values()).select(*(plain[name] for name in reader.columns))
+    ids = [plain[name] for name in reader.ids]
     number = [] if n_partitions is None else [n_partitions]
-    sorted_rows: DataFrame = renamed.repartition(*number, *ids).sortWithinPartitions(*ids)
-    return sorted_rows
+    return total, reader, renamed.repartition(*number, *ids).sortWithinPartitions(*ids)
 
 
-def _tables(batches: Iterable[Any], columns: tables.Columns) -> Iterator[Any]:
+def _tables(batches: Iterable[Any], reader: Reader) -> Iterator[Any]:
     """The rows of a partition, with the column names of the DataFrame."""
     for batch in batches:
-        yield tables.plain_table(batch.rename_columns(columns.distinct), columns, "a partition")
+        yield reader.plain(batch.rename_columns(reader.columns), "a partition")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .._typing import Library
 from .._validation import check_flag, installed
 from ..metrics.evaluate import Metrics
-from .accumulator import RankingAccumulator, StreamedScores
+from .accumulator import RankingAccumulator, State, StreamedScores
 from .moments import DifferenceSummary, MetricSummary
 
 __all__ = [
@@ -86,11 +86,11 @@ def evaluate_batches(
     from . import tables
 
     options |= {"label": label, "score": score, "groups": groups, "weight": weight}
-    total, columns = tables.read_options(metrics, by=by, like=like, n_jobs=n_jobs, **options)
+    total, reader = tables.read_options(metrics, by=by, like=like, n_jobs=n_jobs, **options)
     streams = [batches] if hasattr(batches, "__arrow_c_stream__") else batches
     numbered = enumerate(batch for stream in streams for batch in read(stream))
-    plain = (tables.plain_table(batch, columns, f"batch {i}") for i, batch in numbered)
-    return _added(total, tables.add_sorted(total._empty(), plain, columns))
+    plain = (reader.plain(batch, f"batch {i}") for i, batch in numbered)
+    return _added(total, reader.count(plain))
 
 
 def evaluate_parquet(
@@ -191,14 +191,13 @@ def evaluate_parquet(
     from . import tables
 
     options |= {"label": label, "score": score, "groups": groups, "weight": weight}
-    total, columns = tables.read_options(metrics, by=by, like=like, n_jobs=n_jobs, **options)
+    total, reader = tables.read_options(metrics, by=by, like=like, n_jobs=n_jobs, **options)
     disable = None if progress is None else not check_flag("progress", progress)
-    run = tables.add_files(total._empty(), path, columns, memory_limit, disable=disable)
-    return _added(total, run)
+    return _added(total, tables.count_files(reader, path, memory_limit, disable=disable))
 
 
-def _added(total: RankingAccumulator, run: RankingAccumulator) -> StreamedScores:
-    """Add a run to the accumulator that was given, unless an error leaves it unchanged."""
-    scores = StreamedScores(copy(total).merge(run))
-    total.merge(run)
+def _added(total: RankingAccumulator, state: State) -> StreamedScores:
+    """Add to the accumulator that was given, unless an error leaves it unchanged."""
+    scores = StreamedScores(copy(total)._collect([state]))
+    total._collect([state])
     return scores

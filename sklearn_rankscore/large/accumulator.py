@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -48,8 +48,6 @@ class State:
         The sums of each segment, system or pair of systems, and metric.
     n_documents : int
         Number of documents.
-    has_positive_weight : bool
-        Whether some query has a positive weight.
     values : tuple of (ids, values)
         For each batch the ids of its queries and their values by system and metric, if stored.
     last_id : query id or None
@@ -58,34 +56,25 @@ class State:
 
     moments: dict[Key, Moments] = field(default_factory=dict)
     n_documents: int = 0
-    has_positive_weight: bool = False
     values: tuple[tuple[Array, dict[tuple[Systems, str], Array]], ...] = ()
     last_id: Any = None
 
     def __add__(self, other: State) -> State:
-        if self.moments and other.moments and self.systems() != other.systems():
-            raise ValueError(
-                f"all queries must have scores of the same systems; got {self.systems()!r:.80} and "
-                f"{other.systems()!r:.80}."
-            )
+        if self.moments and other.moments and self.systems != other.systems:
+            got = f"{self.systems!r:.80} and {other.systems!r:.80}"
+            raise ValueError(f"all queries must have scores of the same systems; got {got}.")
         moments = dict(self.moments)
         for key, added in other.moments.items():
             moments[key] = moments[key] + added if key in moments else added
         if len(moments) > len(self.moments):
             _check_segments({segment for segment, _, _ in moments})
-        values, n_documents = self.values + other.values, self.n_documents + other.n_documents
-        has_positive_weight = self.has_positive_weight or other.has_positive_weight
-        return State(moments, n_documents, has_positive_weight, values, other.last_id)
+        n_documents = self.n_documents + other.n_documents
+        return State(moments, n_documents, self.values + other.values, other.last_id)
 
+    @property
     def systems(self) -> list[Systems]:
         """The systems; one without a name is ()."""
         return list(dict.fromkeys(names for _, names, _ in self.moments if len(names) < 2))
-
-    def for_systems(self, compute: Callable[[Systems], dict[str, Any]]) -> dict[str, Any]:
-        """Results by the name of the system; those of one without a name by themselves."""
-        if self.systems() == [()]:
-            return compute(())
-        return {"".join(names): compute(names) for names in self.systems()}
 
 
 class RankingAccumulator:
@@ -210,20 +199,19 @@ class RankingAccumulator:
             For any input that `evaluate` refuses, and if the batch starts with the query with which
             the previous batch ended.
         """
+        systems: Any = y_score if isinstance(y_score, Mapping) else None
         if groups is None and np.ndim(y_true) == 1:
-            scores: Any = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
-            groups = index_ids(y_true=y_true, **scores)
+            groups = index_ids(y_true=y_true, **(systems or {"y_score": y_score}))
 
         def read(scores: Any, ids: Any) -> Queries:
             weights: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
             return read_queries(y_true, scores, groups=ids, **weights)
 
-        queries: dict[Systems, Queries] = {}
-        if isinstance(y_score, Mapping):
-            for name, of in by_system(read, y_true, y_score, groups, sample_weight).items():
-                queries[name,] = of
+        if systems is None:
+            queries: dict[Systems, Queries] = {(): read(y_score, groups)}
         else:
-            queries[()] = read(y_score, groups)
+            by_name = by_system(read, y_true, systems, groups, sample_weight)
+            queries = {(name,): of for name, of in by_name.items()}
         grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
         if bool(self.by) != (segments is not None):
             raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
@@ -231,8 +219,8 @@ class RankingAccumulator:
             segments = dict.fromkeys(self.by[:1], segments)
         values = {}
         for name in self.by:
-            read_column = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
-            values[name] = segment_values(name, read_column[name])
+            columns = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
+            values[name] = segment_values(name, columns[name])
         last_id = None
         if groups is not None:
             first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
@@ -253,10 +241,9 @@ class RankingAccumulator:
         parts: list[tuple[Segment, Any]] = [(ALL_QUERIES, slice(None))]
         for column, of_queries in segments.items():
             by_value = group_rows(of_queries, n)
-            entries = zip(by_value.ids.tolist(), by_value.starts, by_value.sizes, strict=True)
-            for value, start, size in entries:
-                rows = by_value.rows_at(np.arange(start, start + size))
-                parts.append((Segment(column, value), rows))
+            for i, value in enumerate(by_value.ids.tolist()):
+                entries = by_value.starts[i] + np.arange(by_value.sizes[i])
+                parts.append((Segment(column, value), by_value.rows_at(entries)))
         values: dict[tuple[Systems, str], Array] = {}
         terms: dict[tuple[Systems, str], tuple[Any, ...]] = {}
         for systems, given in queries.items():
@@ -278,8 +265,11 @@ class RankingAccumulator:
             for key, of in terms.items()
         }
         stored = ((first_system.ids, values),) if self.per_query else ()
-        n_documents = len(first_system.y_true)
-        self._state += State(moments, n_documents, bool(weights.any()), stored, last_id)
+        return self._collect([State(moments, len(first_system.y_true), stored, last_id)])
+
+    def _collect(self, states: Iterable[State]) -> RankingAccumulator:
+        """Add all of several parts, or none."""
+        self._state = sum(states, self._state)
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
@@ -307,8 +297,7 @@ class RankingAccumulator:
                 "accumulators can be merged if their metrics and options are the same; got "
                 f"{self._settings()} and {other._settings()}."
             )
-        self._state += replace(other._state, last_id=None)
-        return self
+        return self._collect([replace(other._state, last_id=None)])
 
     def _settings(self) -> str:
         """Metrics and options as text, by which accumulators are compared."""
@@ -329,7 +318,7 @@ class RankingAccumulator:
         ValueError
             If there are no documents, or no query has a positive weight.
         """
-        return self._summaries(self._counted(), ALL_QUERIES)
+        return self._summaries(ALL_QUERIES)
 
     def by_segment(self) -> dict[Segment, dict[str, Any]]:
         """Like `result`, for the queries of each segment.
@@ -345,23 +334,27 @@ class RankingAccumulator:
         ValueError
             As in `result`, and without `by`.
         """
-        state = self._counted()
 
         def place(segment: Segment) -> tuple[Any, ...]:
             value = segment.value
             return self.by.index(segment.column), value == MISSING, type(value).__name__, value
 
-        known = sorted({segment for segment, _, _ in state.moments} - {ALL_QUERIES}, key=place)
-        return {segment: self._summaries(state, segment) for segment in known}
+        segments = {segment for segment, _, _ in self._counted().moments} - {ALL_QUERIES}
+        return {segment: self._summaries(segment) for segment in sorted(segments, key=place)}
 
-    def _summaries(self, state: State, segment: Segment) -> dict[str, Any]:
-        def summaries(systems: Systems) -> dict[str, Any]:
-            return {
-                name: state.moments[segment, systems, name].summary(metric)
-                for name, metric in self._resolved.items()
-            }
+    def _summaries(self, segment: Segment) -> dict[str, Any]:
+        moments = self._counted().moments
+        return self._by_system(
+            lambda systems, name: moments[segment, systems, name].summary(self._resolved[name])
+        )
 
-        return state.for_systems(summaries)
+    def _by_system(self, compute: Callable[[Systems, str], Any]) -> dict[str, Any]:
+        """Results by system and metric; by metric, if there is one system without a name."""
+        results = {
+            "".join(systems): {name: compute(systems, name) for name in self.names}
+            for systems in self._state.systems
+        }
+        return results.get("", results)
 
     def differences(
         self, baseline: str | None = None, *, segment: tuple[str, Hashable] = ALL_QUERIES
@@ -389,7 +382,7 @@ class RankingAccumulator:
             If an unknown segment is named.
         """
         state, key = self._counted(), Segment(*segment)
-        names = ["".join(systems) for systems in state.systems()]
+        names = ["".join(systems) for systems in state.systems]
         if any(metric.average == "micro" for metric in self._resolved.values()):
             raise ValueError('paired differences need average="macro".')
         first = names[0] if baseline is None else check_choice("baseline", baseline, tuple(names))
@@ -441,14 +434,13 @@ class RankingAccumulator:
                 "queries to update()."
             )
 
-        def values(systems: Systems) -> dict[str, Array]:
-            joined = {name: [of[systems, name] for _, of in state.values] for name in self.names}
-            return {name: np.concatenate(of)[grouping.first_rows] for name, of in joined.items()}
+        def values(*key: Any) -> Array:
+            return np.concatenate([of[key] for _, of in state.values])[grouping.first_rows]
 
-        return grouping.ids, state.for_systems(values)
+        return grouping.ids, self._by_system(values)
 
     def _counted(self) -> State:
-        if not self._state.has_positive_weight:
+        if not any(of.n_weighted for of in self._state.moments.values()):
             raise ValueError("no documents so far, or none whose query has a positive weight.")
         return self._state
 

@@ -110,8 +110,8 @@ class Moments:
     Parameters
     ----------
     counts : int array
-        Number of queries, of those for which the metric is undefined, that count, and whose
-        value is positive, negative, and 1.
+        Number of queries, of those for which the metric is undefined, that count, whose value is
+        positive, negative, and 1, and whose weight is positive.
     sums : float array
         Sums of numerators and of denominators.
     products : float array of shape (2, 4, 6)
@@ -139,21 +139,24 @@ class Moments:
         `others`, which a difference has.
         """
         counted = ~np.isnan(values) & (weights > 0)
-        kept, weights = values[counted], weights[counted]
+        kept, used = values[counted], weights[counted]
         denominator = np.ones(len(kept)) if sizes is None else sizes[counted]
-        sums = np.array([(weights * kept).sum(), (weights * denominator).sum()])
-        residual, products = kept - _ratio(*sums) * denominator, []
-        for weight in (1.0, weights):
-            powers = _powers(weight * residual, 3), _powers(weight * denominator, 5)
+        sums = np.array([(used * kept).sum(), (used * denominator).sum()])
+        residual = kept - _ratio(*sums) * denominator
+        products = np.empty((2, 4, 6))
+        # if all denominators and weights are 1, so are their powers
+        alike = sizes is None and (weights == 1).all()
+        for i, weight in enumerate((1.0,) if alike else (1.0, used)):
+            powers = _powers(weight * residual, 3), _powers(weight * denominator, 0 if alike else 5)
             # no matrix product, which would start threads of its own
-            products.append(np.einsum("iq,jq->ij", *powers))
+            products[i:] = np.einsum("iq,jq->ij", *powers)
         ones = kept == (1 if sizes is None else np.nan)
-        of = map(np.count_nonzero, (undefined, counted, kept > 0, kept < 0, ones))
-        counts = np.array([len(values), *of])
+        of = undefined, counted, kept > 0, kept < 0, ones, weights
+        counts = np.array([len(values), *map(np.count_nonzero, of)])
         extremes = np.array([-np.inf, np.inf])  # a numerator may be anything
         if sizes is None:
             extremes = _extremes(*(others or [values]))
-        return cls(counts, sums, np.array(products), extremes)
+        return cls(counts, sums, products, extremes)
 
     def __add__(self, other: Moments) -> Moments:
         sums = self.sums + other.sums
@@ -169,6 +172,11 @@ class Moments:
             for k in range(1, i + 1):
                 moved[:, i, : 6 - k] += math.comb(i, k) * step**k * self.products[:, i - k, k:]
         return moved
+
+    @property
+    def n_weighted(self) -> int:
+        """Number of queries of positive weight."""
+        return int(self.counts[6])
 
     def _shape(self) -> tuple[float, float, float]:
         """Standard error of the ratio for a random sample of queries, its freedom and skewness.
@@ -204,7 +212,7 @@ class Moments:
         if is_difference:
             low, high = low - high, high - low
         error, freedom, skewness = self._shape()
-        n, above, below, ones = self.counts[2:].tolist()
+        n, above, below, ones = self.counts[2:6].tolist()
         if not n:
             return Interval(math.nan, math.nan)
         share = float(self.sums[1] ** 2 / self.products[1, 0, 2]) / n  # of effective queries

@@ -53,7 +53,7 @@ def test_folders_patterns_lists_and_uris(folder):
 
 def test_sorted_files_are_not_sorted_again(tmp_path, monkeypatch):
     unneeded = lambda *_, **options: pytest.fail("sorted again")  # noqa: E731
-    monkeypatch.setattr("sklearn_rankscore.large.tables._add_unsorted", unneeded)
+    monkeypatch.setattr("sklearn_rankscore.large.tables._count_unsorted", unneeded)
     for i in range(3):
         rows = slice(i * 100, (i + 1) * 100 if i < 2 else None)
         write({name: c[rows] for name, c in COLUMNS.items()}, tmp_path / f"part-{i}.parquet")
@@ -155,11 +155,8 @@ def test_ids_without_a_common_type_are_refused(first, second, message, tmp_path)
         ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
         ({"average": None}, ValueError, "no average=None: use per_query"),
         ({"memory_limit": "much"}, Exception, r"Memory must have a number .e.g. 1GB"),
-        ({"group": "qid"}, TypeError, r"no option group= any more: groups= names the columns"),
-        ({"order": "grouped"}, TypeError, "no option order= any more: rows of files may have any"),
-        ({"batch_rows": 9}, TypeError, "no option batch_rows= any more: its size"),
+        ({"group": "qid"}, ValueError, "no.* option 'group'. Pass the query ids .* as groups="),
         ({"checkpoint": "s"}, TypeError, "no option checkpoint= any more: an interrupted run st"),
-        ({"filesystem": None}, TypeError, "no option filesystem= any more: .* URI"),
     ],
 )
 def test_wrong_arguments_are_refused(given, error, message, tmp_path):
