@@ -269,34 +269,27 @@ def _relevant_above(
 def _mean_reciprocals(a: Array, m: Array, judged: Array) -> Array:
     """Mean of 1 / (c + a), c of the judged being among j = 0, 1, …, m - 1 drawn from m - 1.
 
-    The recurrence is stable up to the j where its factor is -1. Beyond, those left are counted:
-    judged - c are judged, and 1 / (c + a) is -1 / ((judged - c) - (judged + a)).
-    """
-    half = 2 * m - judged - 2 * a
-    until = np.floor((half + np.sqrt(half**2 + 8 * m * a)) / 4).astype(np.intp) + 1
-    until = np.clip(until, 1, m - 1)
-    result, heads = np.empty(m.sum()), np.cumsum(m) - m
-    forward = _recurrence(a, m, judged, until)
-    result[np.repeat(heads, until) + _positions(until)] = forward
-    backward = _recurrence(-(judged + a), m, judged, m - until)
-    result[np.repeat(heads + m - 1, m - until) - _positions(m - until)] = -backward
-    return result
-
-
-def _recurrence(a: Array, m: Array, judged: Array, lengths: Array) -> Array:
-    """As `_mean_reciprocals`, for the first j of each group, as many as in `lengths`.
-
     Let h(j) be the mean, and G(x) the sum of binom(judged, c) x^c / (c + a), so that
     x G' + a G = (1 + x)^judged. The sum of binom(m - 1, j) h(j) x^j is G (1 + x)^(m - 1 - judged),
-    whose derivative gives (m - j) (j + a) h(j) = m + j (m - judged - a - j) h(j - 1).
+    whose derivative gives (m - j) (j + a) h(j) = m + j (m - judged - a - j) h(j - 1). Up to the j
+    where the factor of h(j - 1) is -1 this is stable, and beyond it is read backwards, from
+    h(m - 1) = 1 / (judged + a).
     """
-    j = _positions(lengths)
-    a, m, others = (np.repeat(values, lengths) for values in (a, m, m - judged))
+    j = _positions(m)
+    a, m, judged = (np.repeat(values, m) for values in (a, m, judged))
     inverse = 1 / ((m - j) * (j + a))
-    bands = np.zeros((3, len(j)))
-    bands[1], bands[2, :-1] = 1, (-j * (others - a - j) * inverse)[1:]  # 0 at j = 0 of a group
+    factor, constant = j * (m - judged - a - j) * inverse, m * inverse
+    is_forward = factor > -1  # of j = 0 it is 0
+    # h(j) + to_next h(j + 1) = value, for the others
+    to_next = np.zeros(len(j))
+    value = np.where(is_forward, constant, 1 / (judged + a))
+    backward = np.flatnonzero(~is_forward & (j < m - 1))
+    to_next[backward] = -1 / factor[backward + 1]
+    value[backward] = constant[backward + 1] * to_next[backward]
+    bands = np.ones((3, len(j)))
+    bands[0, 1:], bands[2, :-1] = to_next[:-1], np.where(is_forward, -factor, 0.0)[1:]
     own = {"overwrite_ab": True, "overwrite_b": True, "check_finite": False}
-    return np.asarray(solve_banded((1, 1), bands, m * inverse, **own))
+    return np.asarray(solve_banded((1, 1), bands, value, **own))
 
 
 def _positions(lengths: Array) -> Array:
@@ -343,19 +336,6 @@ def _first_of_run(equals_previous: Array) -> Array:
     first = np.zeros((n_rows, width + 1), dtype=np.intp)
     np.copyto(first[:, 1:], np.arange(1, width + 1), where=~equals_previous)
     return np.asarray(np.maximum.accumulate(first, axis=1, out=first))
-
-
-def average_ranks(labels: Array) -> Array:
-    """Rank of each entry by descending label, equal labels sharing their mean rank."""
-    order = np.argsort(-labels, axis=1, kind="stable")
-    descending = np.take_along_axis(labels, order, axis=1)
-    equals_previous = descending[:, 1:] == descending[:, :-1]
-    del descending
-    first = _first_of_run(equals_previous)
-    first -= _first_of_run(equals_previous[:, ::-1])[:, ::-1]  # that is the last, from the end
-    ranks = np.empty(labels.shape)
-    np.put_along_axis(ranks, order, (first + labels.shape[1] + 1) / 2, axis=1)
-    return ranks
 
 
 def inversions(labels: Array) -> Array:
