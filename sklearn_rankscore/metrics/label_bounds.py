@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from ..ranking import MetricValues, Queries, read_queries
 from ..ranking.label_functions import linear
 from ..ranking.queries import is_judged
 from . import formulas
+from .definition import METRICS
 from .metric import Metric, measure
 
 # documents of candidate rankings that are measured at a time
@@ -73,58 +75,50 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
 
 def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
     """Which of the three cases applies; refuse all other metrics."""
-    kind, options, name = metric.definition.bounds, metric.ready, repr(metric.name)
-    no_bounds = f"score_bounds has no exact bounds of {name}"
+    definition, options = metric.definition, metric.ready
+    kind: str | None = definition.bounds
     refused = {
-        f"{name} has a rule for unjudged documents, which score_bounds replaces. Leave the option "
-        "out.": metric.unjudged in ("irrelevant", "drop"),
-        f"score_bounds has no bounds of {name} with propensity=, because a document without a "
-        "click is not an unjudged document. Leave propensity out.": metric.propensity is not None,
-        f"{no_bounds}: adjusted=True rescales it by the values of random and ideal orders, which "
-        "depend on the missing labels as well. Use adjusted=False.": metric.is_adjusted,
-        f"{no_bounds}: normalize=True divides by the highest label. Use normalize=False.": (
-            options.get("normalize")
+        f"no labels are known to be its best or worst; they are for "
+        f"{', '.join(name for name, known in METRICS.items() if known.bounds)}": kind is None,
+        "score_bounds replaces the rule unjudged=": metric.unjudged in ("irrelevant", "drop"),
+        "a document without a click is not an unjudged one, as propensity= takes it to be": (
+            metric.propensity is not None
         ),
-        f"{no_bounds}: it divides by the hits themselves. Use denominator='relevant' or 'min'.": (
+        "adjusted=True rescales it by values that depend on the labels": metric.is_adjusted,
+        "normalize=True divides by the highest label": options.get("normalize"),
+        "it divides by the hits themselves; use denominator='relevant' or 'min'": (
             options.get("denominator") == "hits"
         ),
-        f"{no_bounds}: no labels are known to be the best or the worst for it. Exact bounds exist "
-        "of dcg, ndcg, map, mrr, precision, recall, f1, hits, hit_rate, r_precision, err, rbp and "
-        "pfound.": kind is None,
     }
-    for reason, applies in refused.items():
-        if applies:
-            raise ValueError(reason)
+    _refuse(metric, refused)
     if options.get("denominator") == "attainable":
         return "by count"
     if "gain" not in options:
         return str(kind)
     gains = np.asarray(options["gain"](np.arange(max_label + 1.0)))
-    if (np.diff(gains) < 0).any():
-        raise ValueError(
-            f"score_bounds needs a gain that does not decrease with the label; that of {name} is "
-            f"{gains.tolist()} for the labels 0 to {max_label}."
-        )
-    if metric.definition.formula is not formulas.ndcg:
+    _refuse(metric, {f"its gain decreases with the label: {gains}": (np.diff(gains) < 0).any()})
+    if definition.formula is not formulas.ndcg:
         return str(kind)
-    discounts = options["discount"](
-        np.arange(1, min(metric.cutoff or n_documents, n_documents) + 1)
-    )
-    rises = np.flatnonzero(discounts[1:] > discounts[:-1] * (1 + 1e-12))
-    if len(rises):  # the best labels would not be those of the first ranks
-        rank = int(rises[0])
-        raise ValueError(
-            f"score_bounds needs a discount that does not rise with the rank; that of {name} is "
-            f"{discounts[rank]:g} at rank {rank + 1} and {discounts[rank + 1]:g} at rank "
-            f"{rank + 2}. Use such a discount, or dcg, which has bounds with any."
-        )
+    ranks = np.arange(1, min(metric.cutoff or n_documents, n_documents) + 1)
+    discounts = options["discount"](ranks)
+    rises = (discounts[1:] > discounts[:-1] * (1 + 1e-12)).any()
     is_graded = len(np.unique(gains)) > 2
-    if is_graded and metric.ties == "optimistic":  # DCG would be a convex function of the gains
-        raise ValueError(
-            f"{no_bounds} with several grades and ties='optimistic': the least value may be that "
-            "of any labels. Use another rule of ties, or gain='binary'."
-        )
+    refused = {
+        # the best labels would not be those of the first ranks
+        "its discount rises with the rank; dcg has bounds with any": rises,
+        # DCG would be a convex function of the gains
+        "with several grades and ties='optimistic' any labels may be the worst": (
+            is_graded and metric.ties == "optimistic"
+        ),
+    }
+    _refuse(metric, refused)
     return "grades" if is_graded else "by count"
+
+
+def _refuse(metric: Metric, reasons: dict[str, Any]) -> None:
+    for reason, applies in reasons.items():
+        if applies:
+            raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {reason}.")
 
 
 def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:

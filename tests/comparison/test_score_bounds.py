@@ -51,7 +51,7 @@ NAMES = [
     "pfound",
 ]
 REFUSED = {
-    "query_auc": "no labels are known to be the best",
+    "query_auc": "no labels are known to be its best",
     "pair_accuracy": "no labels are known",
     "kendall_tau": "no labels are known",
     "spearman": "no labels are known",
@@ -60,7 +60,7 @@ REFUSED = {
     "infap": "no labels are known",
     "map(denominator=hits)": "it divides by the hits themselves",
     "rbp(normalize=true)": "normalize=True divides by the highest label",
-    "ndcg(unjudged=drop)": "Leave the option out",
+    "ndcg(unjudged=drop)": "score_bounds replaces the rule",
 }
 
 
@@ -90,7 +90,7 @@ def test_ndcg_of_grades_is_refused_under_optimistic_ties():
         for b in (0, 2)
     ]
     assert low < 0.9 * min(extremes)
-    with pytest.raises(ValueError, match="no exact bounds of 'ndcg@2' with several grades"):
+    with pytest.raises(ValueError, match="no exact bounds of 'ndcg@2': with several grades"):
         score_bounds(y, s, "ndcg@2", max_label=2, ties="optimistic")
     binary = score_bounds(y, s, "ndcg@2", max_label=1, ties="optimistic").mean()["ndcg@2"]
     assert binary == pytest.approx(by_enumeration(y, s, "ndcg@2", 1, ties="optimistic"))
@@ -132,7 +132,7 @@ def test_gains_of_ones_own(name, gain, data):
 @pytest.mark.parametrize("name", ["ndcg", "ndcg@2", "ndcg(gain=binary)", "ndcg@3"])
 def test_ndcg_is_refused_with_a_discount_that_rises_with_the_rank(name):
     """Its greatest value may be above 1, which no candidate has."""
-    with pytest.raises(ValueError, match=r"does not rise with the rank.* is 1 at rank 1 and 2 at"):
+    with pytest.raises(ValueError, match="its discount rises with the rank"):
         score_bounds([NAN] * 3, [3, 2, 1], name, discount=lambda ranks: ranks * 1.0)
 
 
@@ -179,12 +179,12 @@ def test_other_metrics_are_refused_with_the_reason(name):
 
 @pytest.mark.parametrize("name", ["ndcg@1", "map", "rbp@1(gain=linear, normalize=true)"])
 def test_metrics_adjusted_for_chance_are_refused_by_this_option(name):
-    with pytest.raises(ValueError, match=r"adjusted=True .* Use adjusted=False"):
+    with pytest.raises(ValueError, match="adjusted=True rescales it"):
         score_bounds([1, NAN], [2, 1], name, adjusted=True)
 
 
 def test_propensities_are_refused():
-    message = r"no bounds of .* with propensity=.* Leave propensity out"
+    message = "no exact bounds of .*: a document without a click is not an unjudged one"
     for name in ("dcg", "precision@2(clip=0.1)"):
         with pytest.raises(ValueError, match=message):
             score_bounds([1, NAN], [2, 1], name, propensity=[1, 0.5])
@@ -234,7 +234,7 @@ def test_the_highest_label():
         score_bounds([NAN, 1], [2, 1], "err", max_label=5)
     with pytest.raises(ValueError, match="max_label must be an integer of at least 1"):
         score_bounds([NAN, 1], [2, 1], "err", max_label=0)
-    with pytest.raises(ValueError, match="a gain that does not decrease with the label"):
+    with pytest.raises(ValueError, match="its gain decreases with the label"):
         score_bounds([NAN, 1], [2, 1], "dcg", max_label=2, gain=[0, 3, 1])
 
 
