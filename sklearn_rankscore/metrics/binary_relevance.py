@@ -19,7 +19,7 @@ from .._typing import (
     RecallArgs,
 )
 from . import formulas
-from .definition import COUNT, JOINT, SELF_NORMALIZED, UNBIASED, metric
+from .definition import SELF_NORMALIZED, UNBIASED, metric
 from .expectations import until_first_relevant
 from .labels import UNKNOWN
 from .metric import score
@@ -54,7 +54,6 @@ def map_score(
     aliases=("AP", "average_precision", "mean_average_precision", "map_cut"),
     ratio=True,
     denominators=("min", "relevant", "hits"),
-    clicks=JOINT,
     bounds="by count",
 )
 def map_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -147,7 +146,6 @@ def mrr_score(
     formulas.reciprocal_rank,
     aliases=("RR", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
     ranks=until_first_relevant,
-    clicks=JOINT,
     bounds="rising",
 )
 def mrr_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -444,7 +442,6 @@ def f1_at_k(
     ratio=True,
     denominators=("k", "min"),
     adjustable="within cut-off",
-    clicks=COUNT,
     bounds="by count",
 )
 def f1_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -631,7 +628,6 @@ def hit_rate_at_k(
     aliases=("hit", "HR", "hit_ratio", "success"),
     ranks=until_first_relevant,
     adjustable="within cut-off",
-    clicks=JOINT,
     bounds="rising",
 )
 def hit_rate_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -720,7 +716,6 @@ def r_precision_score(
     formulas.r_precision,
     aliases=("Rprec",),
     ratio=True,
-    clicks=COUNT,
     bounds="by count",
 )
 def r_precision_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:

@@ -16,15 +16,8 @@ from .options import DATA, DEFAULTS
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # estimates from clicks without bias, which are sums over documents, and ratios of such sums
-UNBIASED, SELF_NORMALIZED = "unbiased", "self-normalized"
-# why clicks cannot estimate a metric
-JOINT = (
-    "the contribution of a document depends on which documents above it are relevant, so that the "
-    "probability of having examined them together would be needed"
-)
-COUNT = "it depends on the number of relevant documents, of which clicks show only some"
-PAIRS = "it compares pairs of labels, and a document without a click may still be relevant"
-JUDGED = "it depends on which documents were judged, and not on their labels"
+UNBIASED: Literal["unbiased"] = "unbiased"
+SELF_NORMALIZED: Literal["self-normalized"] = "self-normalized"
 
 Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted", "never"]
 
@@ -72,8 +65,8 @@ class Definition:
         ``limits(options)`` that returns them; None if nothing is known.
     adjusted_limits : tuple of float
         Those of the metric adjusted for chance, of which a query may have any value below 0.
-    clicks : str
-        How clicks estimate it, "unbiased" or "self-normalized", or why they cannot.
+    clicks : {"unbiased", "self-normalized"} or None
+        How clicks estimate it; None if they cannot, because it is no sum over documents.
     clicks_lack : str
         The denominator that clicks cannot estimate.
     bounds : {"rising", "by count"} or None
@@ -99,7 +92,7 @@ class Definition:
     adjustable: Adjustable = "always"
     limits: Limits | Callable[[dict[str, Any]], Limits] | None = (0.0, 1.0)
     adjusted_limits: Limits = UNKNOWN
-    clicks: str = "it is not known to be a sum over documents"
+    clicks: Literal["unbiased", "self-normalized"] | None = None
     clicks_lack: str = ""
     bounds: Literal["rising", "by count"] | None = None
     is_own: bool = False
@@ -119,7 +112,7 @@ class Definition:
         names = {*own, "unjudged", "replace_undefined_by", "average"}
         if self.adjustable != "never":
             names.add("adjusted")
-        if self.clicks in (UNBIASED, SELF_NORMALIZED):
+        if self.clicks:
             names |= {"propensity", "clip"}
         ordered = [name for name in known if name in names and name not in DATA]
         ordered += [name for name in own if name not in known]
@@ -215,7 +208,6 @@ def definition_of(function: Callable[..., Any]) -> Definition:
         defaults={"replace_undefined_by": math.nan},
         adjustable="never",
         limits=None,
-        clicks="a function of a block is not known to be a sum over documents",
         is_own=True,
         function=function,
     )

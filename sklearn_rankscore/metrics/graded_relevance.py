@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, Average, ERRArgs, GainArgs, Macro, PFoundArgs, RBPArgs
 from . import formulas
-from .definition import JOINT, SELF_NORMALIZED, UNBIASED, metric
+from .definition import SELF_NORMALIZED, UNBIASED, metric
 from .labels import UNKNOWN, check_grades
 from .metric import score
 
@@ -338,7 +338,6 @@ def err_score(
     formulas.err,
     aliases=("expected_reciprocal_rank",),
     labels=check_grades,
-    clicks=JOINT,
     bounds="rising",
 )
 def err_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
@@ -423,7 +422,7 @@ def pfound_score(
 def pfound_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[PFoundArgs]
 ) -> float: ...
-@metric("pfound", formulas.pfound, labels=check_grades, clicks=JOINT, bounds="rising")
+@metric("pfound", formulas.pfound, labels=check_grades, bounds="rising")
 def pfound_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Probability that a user finds a satisfying document (pFound), averaged over queries.
 

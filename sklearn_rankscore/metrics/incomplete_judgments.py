@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, Average, BprefArgs, InfAPArgs, JudgedArgs, Macro
 from . import formulas
-from .definition import JOINT, JUDGED, PAIRS, metric
+from .definition import metric
 from .metric import score
 
 __all__ = ["bpref_score", "infap_score", "judged_at_k"]
@@ -28,7 +28,6 @@ def judged_at_k(
     ratio=True,
     reads_unjudged=True,
     adjustable="within cut-off",
-    clicks=JUDGED,
 )
 def judged_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Fraction of the first k documents that were judged.
@@ -104,7 +103,7 @@ def bpref_score(
 def bpref_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[BprefArgs]
 ) -> float: ...
-@metric("bpref", formulas.bpref, reads_unjudged=True, clicks=PAIRS)
+@metric("bpref", formulas.bpref, reads_unjudged=True)
 def bpref_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Binary preference: relevant documents above judged irrelevant ones, averaged over queries.
 
@@ -195,7 +194,6 @@ def infap_score(
     aliases=("inferred_average_precision", "inferred_ap"),
     reads_unjudged=True,
     best_order=False,
-    clicks=JOINT,
 )
 def infap_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Inferred average precision (infAP), for a pool of which a random sample was judged.

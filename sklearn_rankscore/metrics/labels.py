@@ -17,43 +17,34 @@ from .options import gain_function
 
 def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
     """Refuse labels whose gain is undefined, negative or infinite."""
-    low, high = queries.label_range
-    if callable(gain):
-        largest = gain_function(gain)(queries.y_true.astype(np.float64)).max()
-    elif not isinstance(gain, str):
-        largest = max(gain)
-        whole = queries.y_true.dtype.kind != "f" or not (queries.y_true % 1).any()
-        if low < 0 or high >= len(gain) or not whole:
-            raise _no_entry_error(len(gain), queries.y_true)
-    elif gain == "binary":
-        return
-    elif low < 0:
-        raise ValueError(
-            f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If nobody "
-            "judged these documents, replace the labels by NaN and choose unjudged=. Shift them if "
-            "they are grades, or pass a callable as gain."
-        )
-    elif gain == "exponential" and high >= 1024:
-        raise ValueError(
-            f"y_true has labels up to {high:g}; 2**y - 1 is not finite from 1024 on. Use "
-            "gain='linear', or a sequence of gains by label."
-        )
+    labels, (low, high) = queries.y_true, queries.label_range
+    if isinstance(gain, str):
+        if gain == "binary":
+            return
+        if low < 0:
+            raise ValueError(
+                f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If "
+                "nobody judged these documents, replace the labels by NaN and choose unjudged=. "
+                "Shift them if they are grades, or pass a callable as gain."
+            )
+        largest = high if gain == "linear" else 2.0**high if high < 1024 else math.inf
+    elif callable(gain):
+        largest = gain_function(gain)(labels.astype(np.float64)).max()
     else:
-        largest = high if gain == "linear" else 2.0**high
-    if largest > np.finfo(np.float64).max / len(queries.y_true):
+        largest = max(gain)
+        are_whole = labels.dtype.kind != "f" or not (labels % 1).any()
+        if low < 0 or high >= len(gain) or not are_whole:
+            has_entry = (labels >= 0) & (labels < len(gain)) & (labels % 1 == 0)
+            raise ValueError(
+                f"gain has {len(gain)} entries, for integer labels 0 to {len(gain) - 1}; y_true "
+                f"has the label {labels[~has_entry][0]:g}. Pass a gain for each label, or a "
+                "function of labels."
+            )
+    if not largest <= np.finfo(np.float64).max / len(labels):
         raise ValueError(
             f"y_true has labels up to {high:g} with gains up to {largest:g}, whose sum may not be "
             "finite. Rescale the labels or the gains."
         )
-
-
-def _no_entry_error(n_entries: int, labels: Array) -> ValueError:
-    """The error for a label that is no position in a sequence of gains."""
-    has_entry = (labels >= 0) & (labels < n_entries) & (labels % 1 == 0)
-    return ValueError(
-        f"gain has {n_entries} entries, for integer labels 0 to {n_entries - 1}; y_true has the "
-        f"label {labels[~has_entry][0]:g}. Pass a gain for each label, or a function of labels."
-    )
 
 
 def check_grades(queries: Queries, *, max_grade: float | None = None, **_: Any) -> None:

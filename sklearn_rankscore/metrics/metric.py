@@ -14,6 +14,7 @@ from .._typing import Array, ArrayFunction
 from .._validation import check_choice, did_you_mean
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
 from ..ranking.queries import AS_GIVEN, apply_rule
+from ..ranking.ties import BY_INPUT_ORDER
 from .adjusted import adjusted, random_order
 from .definition import METRICS, SELF_NORMALIZED, Definition, definition_of
 from .labels import UNKNOWN, Limits, warn_of_fixed_values
@@ -39,11 +40,9 @@ class Metric:
         The name to show.
     definition : Definition
         What is declared about the metric.
-    given : dict
-        The options that were given: what pickle and skops store, and not gains and discounts,
-        which are functions.
     options : dict
-        Options of the formula, and `adjusted`, with defaults, in the form that was given.
+        All options in the form that was given: what pickle and skops store, and not gains and
+        discounts, which are functions.
     formula : callable
         Its formula, adjusted for chance or not, ``formula(block, **ready)``.
     ready : dict
@@ -62,7 +61,6 @@ class Metric:
 
     name: str
     definition: Definition
-    given: dict[str, Any]
     options: dict[str, Any]
     formula: Callable[..., Any]
     ready: dict[str, Any]
@@ -77,11 +75,11 @@ class Metric:
             check_clicks(self)
 
     def __getstate__(self) -> Any:
-        return self.definition.function, self.name, self.given
+        return self.definition.function, self.name, self.options
 
     def __setstate__(self, state: Any) -> None:
-        function, name, given = state
-        vars(self).update(vars(select(definition_of(function), name, given)))
+        function, name, options = state
+        vars(self).update(vars(select(definition_of(function), name, options)))
 
     @cached_property
     def function(self) -> Callable[[Block], Any]:
@@ -165,19 +163,14 @@ class Metric:
 
 def select(definition: Definition, name: str, given: dict[str, Any]) -> Metric:
     """The metric that the given options select, with defaults for the others; each is checked."""
+    # reading options takes longer than a small call, so that those of names are read once
     is_known = METRICS.get(definition.name) is definition
-    if is_known and set(map(type, given.values())) <= OF_NAMES:
-        return _select_simple(definition, name, **given)
-    return _select(definition, name, given)
+    is_cached = is_known and set(map(type, given.values())) <= OF_NAMES
+    return (_select if is_cached else _select.__wrapped__)(definition, name, **given)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _select_simple(definition: Definition, name: str, **given: Any) -> Metric:
-    """The metric of options that a name can hold: reading them takes longer than a small call."""
-    return _select(definition, name, given)
-
-
-def _select(definition: Definition, name: str, given: dict[str, Any]) -> Metric:
+def _select(definition: Definition, name: str, /, **given: Any) -> Metric:
     for option in given:
         if option not in definition.options:
             raise TypeError(
@@ -192,14 +185,15 @@ def _select(definition: Definition, name: str, given: dict[str, Any]) -> Metric:
         own["unjudged"] = AS_GIVEN
     is_rescaled = own.pop("adjusted", False) and definition.adjustable != "is adjusted"
     formula = partial(adjusted, definition.formula) if is_rescaled else definition.formula
-    shown = {o: v for o, v in options.items() if o in ready or o == "adjusted"}
-    return Metric(name, definition, given, shown, formula, ready, **own)
+    return Metric(name, definition, options, formula, ready, **own)
 
 
 def _check_together(definition: Definition, name: str, ready: dict[str, Any]) -> None:
     """Refuse options that the metric does not have, or not together."""
     if definition.denominators:
         check_choice("denominator", ready["denominator"], definition.denominators)
+    if not definition.best_order:
+        check_choice("ties", ready["ties"], ("average", *BY_INPUT_ORDER))
     is_ratio = definition.ratio and ready.get("denominator") != "hits"
     if ready["average"] == "micro" and not is_ratio:
         raise ValueError(
@@ -208,21 +202,13 @@ def _check_together(definition: Definition, name: str, ready: dict[str, Any]) ->
         )
     if ready["unjudged"] == "irrelevant" and ready.get("threshold", 0) < 0:
         raise ValueError(
-            f"unjudged='irrelevant' gives documents the label 0, which threshold="
-            f"{ready['threshold']:g} makes relevant. Use unjudged='drop', or a threshold of at "
-            "least 0."
-        )
-    if not definition.best_order and ready["ties"] in ("optimistic", "pessimistic"):
-        raise ValueError(
-            f"ties={ready['ties']!r} is not available here: with relevant documents first, the "
-            "inferred precision is not always the highest, nor the lowest with them last. Use "
-            "'average', 'stable' or 'reversed'."
+            "unjudged='irrelevant' gives documents the label 0, which a negative threshold makes "
+            "relevant. Use unjudged='drop', or a threshold of at least 0."
         )
     if ready.get("adjusted") and definition.adjustable == "within cut-off" and ready["k"] is None:
-        example = f", or '{name.partition('(')[0]}@10' in a name" if name else ""
         raise ValueError(
             f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
-            f"has the same value for all orders. Give a cut-off: k=10{example}."
+            "has the same value for all orders. Give a cut-off, such as k=10."
         )
 
 

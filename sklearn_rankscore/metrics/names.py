@@ -67,23 +67,17 @@ def is_metric(name: str) -> bool:
     return match is not None and canonical_name(match["name"].strip()) is not None
 
 
-def _suggested(metric: str, rest: str) -> str:
-    """A similar name, with the cut-off and the options that were given, if it has a cut-off."""
-    name, _, number = metric.partition("@")
-    if name not in METRICS:  # it has options of its own
-        return metric
-    cutoff, options = re.fullmatch(r"(@[^()]*)?(.*)", rest).groups("")  # type: ignore[union-attr]
-    cutoff = f"@{number}" if number and not cutoff else cutoff
-    return name + (cutoff if "k" in METRICS[name].options else "") + options
-
-
 def _unknown_metric(name: str, spelling: str) -> ValueError:
-    if choices := ambiguity(spelling):
+    if choices := AMBIGUOUS.get(key(spelling)):
         return ValueError(f"{name!r} has several meanings: use {choices}.")
     if several := _if_several(spelling):
         return ValueError(f"{name!r} is not the name of a metric.{several}")
-    rest = name.strip().removeprefix(spelling)
-    near = [_suggested(metric, rest) for metric in suggestions(spelling)]
+    cutoff, bracket, options = name.strip().removeprefix(spelling).partition("(")
+    near = [
+        metric + ("" if "@" in metric or "k" not in METRICS[metric].options else cutoff)
+        + bracket + options
+        for metric in suggestions(spelling)
+    ]  # fmt: skip
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"{name!r} is not a known metric.{hint} Known are "
@@ -153,16 +147,18 @@ def names_metric(name: Any, others: Collection[str] = ()) -> bool:
         return True
     if base.lower() in others:  # "R2" and "Accuracy"
         return False
-    return bool(ambiguity(base) or is_near(base, others))
+    if key(base) in AMBIGUOUS or _with_number(base):
+        return True
+    ours = {spelling for spelling in SPELLINGS if len(spelling) >= SHORTEST_TYPO}
+    theirs = set(map(key, others))
+    nearest = get_close_matches(key(base), ours | theirs, 1, LEAST_SIMILAR)
+    return bool(nearest) and nearest[0] not in theirs
 
 
 # What is written in other ways, and what a misspelled name may mean
 
 # without a cut-off, a single letter may be a typo, and trec_eval computes a list of cut-offs
 _NEED_CUTOFF = {"p", "r", "ndcgcut", "mapcut", "success"}
-
-# numbers of documents that trec_eval counts; none of these metrics is similar
-_COUNTS = {"numq", "numret", "numrel"}
 
 # names that libraries use for different metrics
 AMBIGUOUS: dict[str, str] = {
@@ -179,12 +175,20 @@ AMBIGUOUS: dict[str, str] = {
     ),
 }
 
-# what others write: ir_measures, whose rel is the lowest relevant label, "P(rel=2)@5"; trec_eval
-# and MTEB, "P_10", "relative_P_5" and "ndcg_at_10"; ranx, "rbp.95"; XGBoost, "ndcg@10-"; CatBoost,
-# "NDCG:top=10;type=Exp"
+# what others write, in the words of this package, with an option: trec_eval and MTEB, "P_10",
+# "ndcg_at_10" and "relative_P_5"; ranx, "rbp.95"; XGBoost, "ndcg@10-"
+_OTHERS = tuple(
+    (re.compile(pattern), spelling, option)
+    for pattern, spelling, option in (
+        (r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)", r"\1\2@\3", ""),
+        (r"relative_p[_.](\d+)", r"precision@\1", "denominator=attainable"),
+        (r"rbp(\.\d+)", "rbp", r"p=0\1"),
+        (r"((?:ndcg|map)(?:@[1-9]\d*)?)-", r"\1", "replace_undefined_by=0, like=xgboost"),
+    )
+)
+# ir_measures, whose rel is the lowest relevant label, "P(rel=2)@5"
 _WITH_REL = re.compile(r"([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?")
-_WITH_CUTOFF = re.compile(r"(?:(.+)_at|(ndcg_cut|map_cut|p|recall|success))[_.](\d+)\s*")
-_XGBOOST = re.compile(r"((?:ndcg|map)(?:@[1-9]\d*)?)-")
+# CatBoost, "NDCG:top=10;type=Exp"
 _PARAMETER = r"(?:top|type|border|decay|denominator|hints|use_weights)=[-+.\w~]+"
 _CATBOOST = re.compile(rf"(\w+?)(?:at)?:({_PARAMETER}(?:;{_PARAMETER})*)|(precision|recall)at")
 _PARAMETERS = {
@@ -201,22 +205,24 @@ SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
 def respelled(name: str) -> str:
     """A name in the words of another library in those of this one; other names unchanged."""
     name = name.strip()
-    written, bracket, options = name.partition("(")
-    given = [*filter(None, [options.removesuffix(")")])]
     if match := _WITH_REL.fullmatch(name):
         return f"{match[1]}{match[3] or ''}(threshold={int(match[2]) - 1})"
-    if match := _WITH_CUTOFF.fullmatch(written.lower()):
-        return f"{match[1] or match[2]}@{match[3]}{bracket}{options}"
-    if match := re.fullmatch(r"relative_p[_.](\d+)", written.lower()):
-        return f"precision@{match[1]}({', '.join(['denominator=attainable', *given])})"
-    if match := re.fullmatch(r"rbp(\.\d+)", written.lower()):
-        return f"rbp({', '.join([f'p=0{match[1]}', *given])})"
-    if match := _XGBOOST.fullmatch(written.lower()):
-        return f"{match[1]}({', '.join([*given, 'replace_undefined_by=0', 'like=xgboost'])})"
-    match = _CATBOOST.fullmatch(written.lower().replace(" ", ""))
+    written, bracket, given = name.partition("(")
+    if bracket and not given.endswith(")"):
+        return name
+    options, written = [given.removesuffix(")")], written.lower().replace(" ", "")
+    for pattern, spelling, option in _OTHERS:
+        if match := pattern.fullmatch(written):
+            return _with_options(match.expand(spelling), [*options, match.expand(option)])
+    match = _CATBOOST.fullmatch(written)
     if match and (metric := canonical_name(match[1] or match[3])):
-        return _from_catboost(metric, match[2].split(";") if match[2] else [], given)
+        return _from_catboost(metric, match[2].split(";") if match[2] else [], options)
     return name
+
+
+def _with_options(metric: str, options: list[str]) -> str:
+    listed = ", ".join(filter(None, options))
+    return f"{metric}({listed})" if listed else metric
 
 
 def _from_catboost(metric: str, parameters: list[str], options: list[str]) -> str:
@@ -229,7 +235,7 @@ def _from_catboost(metric: str, parameters: list[str], options: list[str]) -> st
             metric = "pair_accuracy"
         elif name not in ("hints", "use_weights"):  # what is shown, and whether weights count
             options.append(_PARAMETERS.get(parameter, parameter.replace("border=", "threshold=")))
-    return f"{metric}{cutoff}({', '.join([*filter(None, options), 'like=catboost'])})"
+    return _with_options(f"{metric}{cutoff}", [*options, "like=catboost"])
 
 
 def canonical_name(name: str) -> str | None:
@@ -237,30 +243,21 @@ def canonical_name(name: str) -> str | None:
     return SPELLINGS.get(key(name))
 
 
-def ambiguity(name: str) -> str | None:
-    """What a name with several meanings may stand for; None for all others."""
-    return AMBIGUOUS.get(key(name))
-
-
 def suggestions(name: str) -> list[str]:
     """Up to three metrics whose names or aliases are most similar to a misspelled one."""
-    number = _WITH_NUMBER.fullmatch(name)
-    if number and canonical_name(number[1]):  # "ndcg10"
-        return [f"{canonical_name(number[1])}@{number[2]}"]
-    if key(name) in _COUNTS:
-        return []
+    if metric := _with_number(name):
+        return [metric]
     near = (SPELLINGS[spelling] for spelling in get_close_matches(key(name), SPELLINGS, 6))
     return list(dict.fromkeys(near))[:3]
 
 
-def is_near(name: str, others: Collection[str]) -> bool:
-    """Whether a name without "@" is more similar to one of these metrics than to `others`."""
-    if (number := _WITH_NUMBER.fullmatch(name)) and canonical_name(number[1]):
-        return True
-    ours = {spelling for spelling in SPELLINGS if len(spelling) >= SHORTEST_TYPO}
-    theirs = set(map(key, others))
-    nearest = get_close_matches(key(name), ours | theirs, 1, LEAST_SIMILAR)
-    return bool(nearest) and nearest[0] not in theirs
+def _with_number(name: str) -> str:
+    """``"ndcg10"`` as ``"ndcg@10"``, or as ``"bpref"`` without a cut-off; empty for other names."""
+    match = _WITH_NUMBER.fullmatch(name)
+    metric = canonical_name(match[1]) if match else None
+    if not match or metric is None:
+        return ""
+    return f"{metric}@{match[2]}" if "k" in METRICS[metric].options else metric
 
 
 HEADER = ("name", "aliases", "meaning")

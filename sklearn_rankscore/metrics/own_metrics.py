@@ -15,7 +15,7 @@ from .._typing import Array
 from .._validation import check_number
 from .definition import METRICS, SPELLINGS, Definition, declare, key
 from .metric import score
-from .names import ambiguity
+from .names import AMBIGUOUS
 from .options import DATA, DEFAULTS
 
 # options that every metric has, and arguments of other functions
@@ -177,7 +177,7 @@ def _register(definition: Definition) -> OwnMetric:
             raise _taken(spelling, f"by the metric {owner!r}")
         if spelling in get_scorer_names():
             raise _taken(spelling, "by a scorer of scikit-learn")
-        if choices := ambiguity(spelling):
+        if choices := AMBIGUOUS.get(key(spelling)):
             raise _taken(spelling, f"because it may mean {choices}")
     function = OwnMetric(definition)
     declare(function._definition)

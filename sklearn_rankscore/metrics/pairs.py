@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array, Average, BinaryArgs, Macro, SharedArgs, TieArgs
 from . import formulas
-from .definition import PAIRS, metric
+from .definition import metric
 from .metric import score
 
 __all__ = ["kendall_tau_score", "pair_accuracy_score", "query_auc_score", "spearman_score"]
@@ -30,7 +30,6 @@ def query_auc_score(
     ratio=True,
     defaults={"replace_undefined_by": math.nan},
     adjusted_limits=(-1.0, 1.0),
-    clicks=PAIRS,
 )
 def query_auc_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Area under the ROC curve (AUC) within each query, averaged over queries.
@@ -118,7 +117,6 @@ def pair_accuracy_score(
     ratio=True,
     defaults={"replace_undefined_by": math.nan},
     adjusted_limits=(-1.0, 1.0),
-    clicks=PAIRS,
 )
 def pair_accuracy_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Fraction of pairs of documents with different labels that are in the right order.
@@ -207,7 +205,6 @@ def kendall_tau_score(
     defaults={"replace_undefined_by": math.nan},
     adjustable="is adjusted",
     limits=(-1.0, 1.0),
-    clicks=PAIRS,
 )
 def kendall_tau_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Kendall's tau-b of labels and scores within each query, averaged over queries.
@@ -292,7 +289,6 @@ def spearman_score(
     defaults={"replace_undefined_by": math.nan},
     adjustable="is adjusted",
     limits=(-1.0, 1.0),
-    clicks=PAIRS,
 )
 def spearman_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """Spearman's rank correlation of labels and scores within each query, averaged over queries.

@@ -17,44 +17,38 @@ from ..ranking import Block, Queries
 from ..ranking.derived import weighted_block
 from ..ranking.label_functions import relevant
 from ..ranking.queries import apply_rule
-from .definition import COUNT, METRICS, SELF_NORMALIZED, UNBIASED, Definition
+from .definition import METRICS, Definition
 
 
-def no_propensity_error(definition: Definition, reason: str = "", options: str = "") -> ValueError:
-    """The error for a metric that clicks cannot estimate, with these options or at all."""
-    sums, ratios = (
-        [name for name, known in METRICS.items() if known.clicks == way]
-        for way in (UNBIASED, SELF_NORMALIZED)
-    )
+def no_propensity_error(definition: Definition) -> ValueError:
+    """The error for a metric that clicks cannot estimate."""
+    able = [name for name, known in METRICS.items() if known.clicks]
     return ValueError(
-        f"'{definition.name}{options}' takes no propensity: {reason or definition.clicks}. Metrics "
-        f"that are sums over documents do: {', '.join(sums)} and, self-normalized, "
-        f"{' and '.join(ratios)}."
+        f"{definition.name!r} takes no propensity: it is not known to be a sum over documents. "
+        f"Metrics that are one, or a ratio of two, do: {', '.join(able)}."
     )
 
 
 def check_clicks(metric: Any) -> None:
     """Refuse metrics that clicks cannot estimate, and options that count what has no click."""
-    known, options = metric.definition, metric.ready
-    if "propensity" not in known.options:
-        raise no_propensity_error(known)
-    if metric.is_adjusted:
-        raise ValueError(
-            "adjusted=True is not defined for clicks weighted by propensity=. Use one of the two."
-        )
-    if known.clicks_lack and options["denominator"] == known.clicks_lack:
-        raise no_propensity_error(known, COUNT, f"(denominator={known.clicks_lack})")
-    if options.get("normalize"):
-        reason = "it divides by the highest gain, which clicks may not show"
-        raise no_propensity_error(known, reason, "(normalize=true)")
-    of_zero = float(_gain(options)(np.zeros(1))[0])
-    if of_zero != 0:
-        raise no_propensity_error(
-            known,
-            f"with these options the label 0 has the gain {of_zero:g}, but a document that was "
-            "not examined has no click and must count nothing (use threshold=0, or a gain with "
-            "gain(0) = 0)",
-        )
+    definition, options = metric.definition, metric.ready
+    if not definition.clicks:
+        raise no_propensity_error(definition)
+    lacks = definition.clicks_lack
+    refused = {
+        "adjusted=True": metric.is_adjusted,
+        f"denominator={lacks!r}": lacks and options["denominator"] == lacks,
+        "normalize=True": options.get("normalize"),
+        "a gain of the label 0 (use threshold=0, or a gain with gain(0) = 0)": (
+            _gain(options)(np.zeros(1))[0] != 0
+        ),
+    }
+    for option, is_given in refused.items():
+        if is_given:
+            raise ValueError(
+                f"{definition.name!r} takes no propensity with {option}: clicks show only some of "
+                "the relevant documents, and the others must count nothing."
+            )
 
 
 def of_clicks(

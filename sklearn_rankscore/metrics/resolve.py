@@ -19,26 +19,6 @@ from .propensity import no_propensity_error
 # the options of all metrics
 OF_ALL = {"average", "replace_undefined_by", "unjudged"}
 
-# what to pass instead of the arguments of other functions and libraries
-_ELSEWHERE = {
-    ("data", "df", "frame"): "Pass the columns themselves, such as df['label'] and df['score'].",
-    ("qid", "query_id", "query", "group", "group_id", "indexes"): (
-        "Pass the query ids of the rows as groups=."
-    ),
-    ("ks", "k_list", "top_k", "topk", "at", "cutoff", "cutoffs"): (
-        "Cut-offs are part of the names, such as ['ndcg@5', 'ndcg@10']."
-    ),
-    ("relevance_threshold", "rating_threshold", "relevance_level"): (
-        "Labels above threshold= are relevant: to count from 4 on, pass threshold=3."
-    ),
-    ("by", "segments", "segment"): (
-        "Segments are passed to query_scores as segments=, to ranking_report as by=."
-    ),
-    ("baseline", "reference"): (
-        "The first system is the baseline of ranking_report; compare has baseline=."
-    ),
-}
-
 
 def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     """A metric from a name, one of the metric functions, or a function of a block.
@@ -115,11 +95,6 @@ def _no_option_error(definition: Definition, option: str) -> ValueError:
             f"{name!r} has no option 'target': it names a column of X, which only scorers receive "
             "(scoring=, make_ranking_scorer). Otherwise, pass the other labels as y_true."
         )
-    if not definition.is_known:
-        return ValueError(
-            f"options go with the metrics of this package; bind those of {name!r} with "
-            f"functools.partial. Got {option}."
-        )
     return ValueError(
         f"{name!r} has no option {option!r}; it has {', '.join(options)} and like."
         f"{did_you_mean(option, options)}"
@@ -138,32 +113,32 @@ def list_metrics(metrics: Any) -> list[Any]:
 
 
 def _is_renamed(metrics: Any) -> bool:
-    """Whether metrics are a dict as in scikit-learn's `scoring`, by names of the caller's own."""
+    """Whether metrics are a dict as in scikit-learn's `scoring`, by names of the caller's own.
+
+    Other dicts are earlier results, whose keys name the metrics; cut-offs are no results.
+    """
     if not isinstance(metrics, Mapping):
         return False
-    for name, cutoffs in metrics.items():
-        listed = cutoffs if isinstance(cutoffs, list | tuple | range) else [cutoffs]
-        # the values of earlier results are float, arrays or lists of them, and summaries
-        are_integers = all(map(is_integer, listed))
-        if are_integers and listed and "@" not in str(name):
+    for name, value in metrics.items():
+        first = value[0] if isinstance(value, list | tuple | range) and len(value) else value
+        if is_integer(first) and "@" not in str(name):
             raise TypeError(
                 "a dict of metrics has names or functions as values, such as {'ndcg_5': 'ndcg@5'}; "
-                f"got {cutoffs!r} for {name!r}. Cut-offs are part of the names: pass "
-                f"{[f'{name}@{k}' for k in listed]!r}."
+                f"got {value!r:.80} for {name!r}. Cut-offs are part of the names: '{name}@{first}'."
             )
     return len(metrics) > 0 and all(isinstance(m, str) or callable(m) for m in metrics.values())
 
 
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
     """Metrics by their names, or by those of a dict; an option applies to every one that has it."""
-    names = list(metrics) if _is_renamed(metrics) else []
+    names = list(metrics) if _is_renamed(metrics) else None
     listed = list_metrics([*metrics.values()] if names else metrics)
+    ready = resolve_each(listed, like=like, **options)
     resolved: dict[str, Metric] = {}
-    for i, ready in enumerate(resolve_each(listed, like=like, **options)):
-        name = names[i] if names else ready.name
+    for name, metric in zip(names or [metric.name for metric in ready], ready, strict=True):
         if name in resolved:
             raise ValueError(f"metrics names {name!r} twice.")
-        resolved[name] = ready
+        resolved[name] = metric
     return resolved
 
 
@@ -173,32 +148,27 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
         raise ValueError("metrics is empty; name at least one, such as 'ndcg@10'.")
     if options.get("propensity", ...) is None:  # as if it were not given
         del options["propensity"]
-    read = [read_metric(metric) for metric in listed]
-    resolved = []
-    for metric, (definition, fixed) in zip(listed, read, strict=True):
+    resolved, unused = [], options.keys() - OF_ALL
+    fixed_by: dict[str, str] = {}  # the metric that sets an option itself
+    for metric in listed:
+        definition, fixed = read_metric(metric)
         # a propensity is never left out silently
         if "propensity" in options and "propensity" not in {*definition.options, *fixed}:
             raise no_propensity_error(definition)
         own = {o: v for o, v in options.items() if o in definition.options and o not in fixed}
         resolved.append(_bind(metric, definition, own | fixed, like))
-    for option in sorted(options.keys() - OF_ALL):
-        if not any(option in known.options and option not in fixed for known, fixed in read):
-            raise _unused_error(listed, read, option)
+        unused -= own.keys()
+        fixed_by |= dict.fromkeys(fixed, definition.name)
+    for option in sorted(unused):
+        if option in fixed_by:
+            raise ValueError(
+                f"{option}= is given, which the metric {fixed_by[option]!r} sets already. Leave "
+                "one of them out."
+            )
+        known = {o: None for metric in resolved for o in metric.definition.options}
+        hint = did_you_mean(option, known)
+        raise ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
     return resolved
-
-
-def _unused_error(listed: list[Any], read: list[Any], option: str) -> ValueError:
-    known: dict[str, None] = {}
-    for metric, (definition, fixed) in zip(listed, read, strict=True):
-        if option in fixed:
-            by_name = f"{metric!r} sets {option!r} in its name"
-            by_partial = f"a partial of {definition.name} sets {option!r}"
-            sets = by_name if isinstance(metric, str) else by_partial
-            return ValueError(f"{sets}, and {option}= is given as well. Leave one of them out.")
-        known |= dict.fromkeys(definition.options)
-    advice = [f" {text}" for others, text in _ELSEWHERE.items() if option.lower() in others]
-    hint = advice[0] if advice else did_you_mean(option, known)
-    return ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
 
 
 def has_option(metric: Any, option: str) -> bool:

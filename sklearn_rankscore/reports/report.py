@@ -254,7 +254,8 @@ def _options_text(metric: Metric) -> str:
         return "a function of a block"
     undefined = metric.replace_undefined_by
     options = metric.options | {"unjudged": metric.unjudged, "replace_undefined_by": undefined}
-    shown = {name: getattr(v, "__name__", v) for name, v in options.items() if name != "k"}
+    hidden = {"k", "average", "propensity", "clip"}
+    shown = {name: getattr(v, "__name__", v) for name, v in options.items() if name not in hidden}
     return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 

@@ -238,9 +238,11 @@ def test_the_same_wherever_a_metric_is_named():
 @pytest.mark.parametrize("metric", ONLY_WITHIN_CUTOFF)
 def test_without_a_cutoff_all_orders_are_equal(metric):
     function = METRICS[metric].function
-    with pytest.raises(ValueError, match=r"same value for all orders. Give a cut-off: k=10\.$"):
+    with pytest.raises(
+        ValueError, match=r"same value for all orders. Give a cut-off, such as k=10\."
+    ):
         function([1, 0], [1, 2], adjusted=True)
-    message = rf"without a cut-off {metric}\(adjusted=true\) has .* or '{metric}@10' in a name"
+    message = rf"without a cut-off {metric}\(adjusted=true\) has the same value"
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0], [1, 2], f"{metric}(adjusted=true)")
 
@@ -268,9 +270,7 @@ def test_clicks_of_a_random_order_are_not_known():
 def test_other_refusals():
     with pytest.raises(TypeError, match="adjusted must be True or False"):
         ndcg_score([1, 0], [1, 2], adjusted="yes")
-    with pytest.raises(ValueError, match="not defined for clicks weighted by propensity="):
-        ndcg_score([1, 0], [1, 2], adjusted=True, propensity=[0.5, 1])
-    with pytest.raises(ValueError, match=r"options go with the metrics .* Got adjusted"):
+    with pytest.raises(ValueError, match="'<lambda>' has no option 'adjusted'"):
         make_ranking_scorer(lambda block: block.total(np.sign), adjusted=True)
 
 

@@ -166,14 +166,15 @@ def test_refused_propensities(propensity, message):
 
 
 REFUSED_OPTIONS = [
-    ("hits", {"threshold": -1}, "the label 0 has the gain 1"),
-    ("dcg", {"gain": [1, 2]}, "the label 0 has the gain 1"),
+    ("hits", {"threshold": -1}, "takes no propensity with a gain of the label 0"),
+    ("dcg", {"gain": [1, 2]}, "takes no propensity with a gain of the label 0"),
     ("dcg", {"clip": 0}, "clip must be above 0"),
     ("dcg", {"clip": 1.5}, r"clip must be in \[0, 1\]"),
-    ("precision@2", {"denominator": "attainable"}, "clicks show only some"),
-    ("recall@2", {"denominator": "min"}, "clicks show only some"),
-    ("rbp", {"normalize": True}, "divides by the highest gain"),
-    (lambda block: block.sizes, {}, "takes no propensity: a function of a block is"),
+    ("ndcg", {"adjusted": True}, "takes no propensity with adjusted=True"),
+    ("precision@2", {"denominator": "attainable"}, "with denominator='attainable': clicks show"),
+    ("recall@2", {"denominator": "min"}, "with denominator='min': clicks show only some"),
+    ("rbp", {"normalize": True}, "takes no propensity with normalize=True"),
+    (lambda block: block.sizes, {}, "takes no propensity: it is not known to be a sum"),
 ]
 
 
@@ -189,14 +190,14 @@ def test_clip_needs_a_propensity():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_metric_takes_propensities_or_says_why_not(metric):
+def test_a_metric_takes_propensities_or_refuses_them(metric):
     takes = metric in UNBIASED + SELF_NORMALIZED
     assert takes == ("propensity" in METRICS[metric].options) == ("clip" in METRICS[metric].options)
     if takes:
         ones = evaluate(Y, S, metric, groups=GROUPS, propensity=np.ones(6))
         assert ones == pytest.approx(evaluate(Y, S, metric, groups=GROUPS))
         return
-    reason = f"'{metric}' takes no propensity: (the contribution|it depends|it compares)"
+    reason = f"'{metric}' takes no propensity: it is not known to be a sum over documents"
     for call in (
         lambda: evaluate(Y, S, metric, groups=GROUPS, propensity=P),
         lambda: evaluate(Y, S, ["dcg", METRICS[metric].function], groups=GROUPS, propensity=P),

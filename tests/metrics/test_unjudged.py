@@ -143,7 +143,7 @@ def test_documents_of_the_pool_are_unjudged():
 
 
 def test_options_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match=r"label 0, which threshold=-1 makes relevant"):
+    with pytest.raises(ValueError, match="label 0, which a negative threshold makes relevant"):
         precision_at_k([1, 0], [1, 0], threshold=-1, unjudged="irrelevant")
     with pytest.raises(ValueError, match=r"unjudged must be one of 'error'.*Did you mean 'drop'"):
         precision_at_k([1, 0], [1, 0], unjudged="dropp")
