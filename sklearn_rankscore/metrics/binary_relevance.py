@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import (
-    APArgs,
-    Array,
-    Average,
-    BinaryArgs,
-    HitArgs,
-    HitsArgs,
-    Macro,
-    PrecisionArgs,
-    RatioArgs,
-    RecallArgs,
-)
+from .._typing import Array, Average, BinaryArgs, HitArgs, HitsArgs, Macro
 from . import formulas
 from .definition import SELF_NORMALIZED, UNBIASED, metric
 from .expectations import until_first_relevant
@@ -34,6 +23,30 @@ __all__ = [
     "r_precision_score",
     "recall_at_k",
 ]
+
+
+class APArgs(HitArgs, total=False):
+    """Arguments of average precision."""
+
+    denominator: Literal["min", "relevant", "hits"]
+
+
+class RatioArgs(HitArgs, total=False):
+    """Arguments of F1."""
+
+    denominator: Literal["k", "min"]
+
+
+class PrecisionArgs(HitsArgs, total=False):
+    """Arguments of precision."""
+
+    denominator: Literal["k", "min", "attainable"]
+
+
+class RecallArgs(HitsArgs, total=False):
+    """Arguments of recall."""
+
+    denominator: Literal["relevant", "min"]
 
 
 @overload

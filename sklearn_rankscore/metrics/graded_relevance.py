@@ -6,13 +6,33 @@ from typing import Any, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, ERRArgs, GainArgs, Macro, PFoundArgs, RBPArgs
+from .._typing import Array, Average, CutoffArgs, Gain, GainArgs, HitsArgs, Macro
 from . import formulas
 from .definition import SELF_NORMALIZED, UNBIASED, metric
 from .labels import UNKNOWN, check_grades
 from .metric import score
 
 __all__ = ["dcg_score", "err_score", "ndcg_score", "pfound_score", "rbp_score"]
+
+
+class ERRArgs(CutoffArgs, total=False):
+    """Arguments of ERR."""
+
+    max_grade: float | None
+
+
+class RBPArgs(HitsArgs, total=False):
+    """Arguments of rank-biased precision."""
+
+    gain: Gain
+    normalize: bool
+    p: float
+
+
+class PFoundArgs(CutoffArgs, total=False):
+    """Arguments of pFound."""
+
+    decay: float
 
 
 @overload

@@ -6,12 +6,33 @@ from typing import Any, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, BprefArgs, InfAPArgs, JudgedArgs, Macro
+from .._typing import Array, Average, Macro, OrderTies, SharedArgs, Ties
 from . import formulas
 from .definition import metric
 from .metric import score
 
 __all__ = ["bpref_score", "infap_score", "judged_at_k"]
+
+
+class JudgedArgs(SharedArgs, total=False):
+    """Arguments of the share of judged documents."""
+
+    k: int | None
+    ties: Ties
+
+
+class BprefArgs(SharedArgs, total=False):
+    """Arguments of bpref."""
+
+    threshold: float
+    ties: Ties
+
+
+class InfAPArgs(SharedArgs, total=False):
+    """Arguments of inferred average precision."""
+
+    threshold: float
+    ties: OrderTies
 
 
 @overload

@@ -11,22 +11,14 @@ to the cut-off in one such order; each `o` holds all options, with k and n = las
 import itertools
 import math
 import statistics
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 Floats = list[float]
+Ratio = tuple[float, float]
 
 TIES = ("average", "optimistic", "pessimistic", "stable", "reversed")
-MICRO = (
-    "ndcg",
-    "map",
-    "precision",
-    "recall",
-    "f1",
-    "r_precision",
-    "query_auc",
-    "pair_accuracy",
-    "judged",
-)
-NAN_BY_DEFAULT = ("query_auc", "pair_accuracy", "kendall_tau", "spearman")
 DEFAULTS = {
     "threshold": 0,
     "gain": "linear",
@@ -36,11 +28,6 @@ DEFAULTS = {
     "normalize": False,
     "p": 0.8,
     "decay": 0.85,
-}
-OWN_DEFAULTS = {
-    "map": {"denominator": "min"},
-    "recall": {"denominator": "relevant"},
-    "rbp": {"gain": "binary"},
 }
 DISCOUNTS = {
     None: lambda rank: 1,
@@ -103,7 +90,7 @@ def _over_orders(ties: str, values) -> float:
 def _options(metric: str, y: Floats, s: Floats, k: int | None, given: dict) -> dict:
     if unknown := set(given) - set(DEFAULTS):
         raise TypeError(f"unknown options: {sorted(unknown)}")
-    o = DEFAULTS | OWN_DEFAULTS.get(metric, {}) | given
+    o = {**DEFAULTS, **METRICS[metric].defaults, **given}
     cut_off = _hits(y, o) if metric == "r_precision" else k
     return o | {"k": cut_off, "n": len(_retrieved(s))}
 
@@ -146,8 +133,8 @@ def _ideal_dcg(y: Floats, o: dict) -> float:
     return _discounted_sum(gains[: o["k"]], o)
 
 
-def _ndcg(top: Floats, y: Floats, o: dict) -> float:
-    return _divide(_dcg(top, y, o), _ideal_dcg(y, o))
+def _ndcg(top: Floats, y: Floats, o: dict) -> Ratio:
+    return _dcg(top, y, o), _ideal_dcg(y, o)
 
 
 def _precision_sum(top: Floats, o: dict) -> float:
@@ -163,8 +150,8 @@ def _map_denominator(top: Floats, y: Floats, o: dict) -> int:
     return choices[o["denominator"]]
 
 
-def _average_precision(top: Floats, y: Floats, o: dict) -> float:
-    return _divide(_precision_sum(top, o), _map_denominator(top, y, o))
+def _average_precision(top: Floats, y: Floats, o: dict) -> Ratio:
+    return _precision_sum(top, o), _map_denominator(top, y, o)
 
 
 def _mrr(top: Floats, y: Floats, o: dict) -> float:
@@ -178,28 +165,24 @@ def _precision_denominator(y: Floats, o: dict) -> int:
     return {"k": k, "min": min(k, o["n"]), "attainable": attainable}[o["denominator"]]
 
 
-def _precision(top: Floats, y: Floats, o: dict) -> float:
-    return _divide(_hits(top, o), _precision_denominator(y, o))
+def _precision(top: Floats, y: Floats, o: dict) -> Ratio:
+    return _hits(top, o), _precision_denominator(y, o)
 
 
-def _recall_denominator(y: Floats, o: dict) -> int:
-    is_capped = o["denominator"] == "min" and o["k"] is not None
-    return min(_hits(y, o), o["k"]) if is_capped else _hits(y, o)
-
-
-def _recall(top: Floats, y: Floats, o: dict) -> float:
+def _recall(top: Floats, y: Floats, o: dict) -> Ratio:
     """Proportion of the relevant documents that are retrieved."""
-    return _divide(_hits(top, o), _recall_denominator(y, o))
+    is_capped = o["denominator"] == "min" and o["k"] is not None
+    return _hits(top, o), min(_hits(y, o), o["k"]) if is_capped else _hits(y, o)
 
 
-def _r_precision(top: Floats, y: Floats, o: dict) -> float:
+def _r_precision(top: Floats, y: Floats, o: dict) -> Ratio:
     """Recall with the cut-off R."""
-    return _divide(_hits(top, o), _hits(y, o))
+    return _hits(top, o), _hits(y, o)
 
 
-def _f1(top: Floats, y: Floats, o: dict) -> float:
-    precision, recall = _precision(top, y, o), _r_precision(top, y, o)
-    return _divide(2 * precision * recall, precision + recall)
+def _f1(top: Floats, y: Floats, o: dict) -> Ratio:
+    """2 / (1 / precision + 1 / recall), of which both have the hits as the numerator."""
+    return 2 * _hits(top, o), _precision_denominator(y, o) + _hits(y, o)
 
 
 def _err(top: Floats, y: Floats, o: dict) -> float:
@@ -224,12 +207,8 @@ def _is_judged(label: float) -> bool:
     return label >= 0  # neither NaN nor negative
 
 
-def _judged(top: Floats, y: Floats, o: dict) -> float:
-    return _divide(sum(map(_is_judged, top)), _judged_ranks(o))
-
-
-def _judged_ranks(o: dict) -> int:
-    return o["n"] if o["k"] is None else min(o["k"], o["n"])
+def _judged(top: Floats, y: Floats, o: dict) -> Ratio:
+    return sum(map(_is_judged, top)), o["n"] if o["k"] is None else min(o["k"], o["n"])
 
 
 def _judged_counts(labels: Floats, o: dict) -> tuple[int, int]:
@@ -261,43 +240,6 @@ def _infap(top: Floats, y: Floats, o: dict) -> float:
     return total / _judged_counts(y, o)[0]
 
 
-ORDER_METRICS = {
-    "dcg": _dcg,
-    "ndcg": _ndcg,
-    "map": _average_precision,
-    "mrr": _mrr,
-    "precision": _precision,
-    "recall": _recall,
-    "f1": _f1,
-    "hits": lambda top, y, o: float(_hits(top, o)),
-    "hit_rate": lambda top, y, o: float(_hits(top, o) > 0),
-    "r_precision": _r_precision,
-    "err": _err,
-    "rbp": _rbp,
-    "pfound": _pfound,
-    "judged": _judged,
-    "bpref": _bpref,
-    "infap": _infap,
-}
-
-
-OF_GAINS = ("dcg", "ndcg", "rbp")
-OF_PAIRS = ("query_auc", "pair_accuracy", "kendall_tau", "spearman")
-METRICS = (*ORDER_METRICS, *OF_PAIRS)
-
-
-def _is_defined(metric: str, y: Floats, o: dict) -> bool:
-    if metric in OF_GAINS:
-        return any(_gain(label, o) > 0 for label in y)
-    if metric in ("err", "pfound"):
-        return any(label > 0 for label in y)
-    if metric == "judged":
-        return o["n"] > 0
-    if metric in ("bpref", "infap"):
-        return _judged_counts(y, o)[0] > 0
-    return _hits(y, o) > 0
-
-
 def _pair_win(i: int, j: int, s: Floats, ties: str) -> float:
     """Tell whether relevant document i ranks above irrelevant document j."""
     if s[i] != s[j]:
@@ -307,14 +249,14 @@ def _pair_win(i: int, j: int, s: Floats, ties: str) -> float:
     return {"average": 0.5, "optimistic": 1.0, "pessimistic": 0.0}[ties]
 
 
-def _auc_ratio(y: Floats, s: Floats, ties: str, o: dict) -> tuple[float, float]:
+def _auc(y: Floats, s: Floats, ties: str, o: dict) -> Ratio:
     relevant = [i for i in range(len(y)) if y[i] > o["threshold"]]
     others = [j for j in range(len(y)) if not y[j] > o["threshold"]]
     wins = [_pair_win(i, j, s, ties) for i in relevant for j in others]
     return math.fsum(wins), float(len(wins))
 
 
-def _pair_ratio(y: Floats, s: Floats, ties: str) -> tuple[float, float]:
+def _pair_accuracy(y: Floats, s: Floats, ties: str, o: dict) -> Ratio:
     pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]
     return math.fsum(_pair_win(i, j, s, ties) for i, j in pairs), float(len(pairs))
 
@@ -335,6 +277,94 @@ def _average_ranks(values: Floats) -> Floats:
 
 def _spearman(y: Floats, s: Floats) -> float:
     return statistics.correlation(_average_ranks(y), _average_ranks(s))
+
+
+def _has_relevant(y: Floats, o: dict) -> bool:
+    return _hits(y, o) > 0
+
+
+def _has_gain(y: Floats, o: dict) -> bool:
+    return any(_gain(label, o) > 0 for label in y)
+
+
+def _has_positive(y: Floats, o: dict) -> bool:
+    return any(label > 0 for label in y)
+
+
+def _has_judged_relevant(y: Floats, o: dict) -> bool:
+    return _judged_counts(y, o)[0] > 0
+
+
+class OfOrders(NamedTuple):
+    """A metric of the labels in rank order, `top`, of all labels and of the options.
+
+    It returns a value, or numerator and denominator if it is a ratio of sums.
+    """
+
+    of_order: Callable[[Floats, Floats, dict], Any]
+    is_ratio: bool = False
+    is_defined: Callable[[Floats, dict], bool] = _has_relevant
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    undefined, is_adjusted = 0.0, False
+
+    def value(self, y: Floats, s: Floats, ties: str, o: dict) -> float | None:
+        if not self.is_defined(y, o):
+            return None
+        values = [self.of_order(top, y, o) for top in _tops(y, s, ties, o)]
+        return _over_orders(ties, [_divide(*v) if self.is_ratio else v for v in values])
+
+    def ratio(self, y: Floats, s: Floats, ties: str, o: dict) -> Ratio:
+        """Numerator and denominator, which is the same in all orders."""
+        parts = [self.of_order(top, y, o) for top in _tops(y, s, ties, o)]
+        return _over_orders(ties, [a for a, _ in parts]), float(parts[0][1])
+
+
+class OfPairs(NamedTuple):
+    """A metric of pairs of documents, those in the right order over all."""
+
+    ratio: Callable[[Floats, Floats, str, dict], Ratio]
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    is_ratio, undefined, is_adjusted = True, math.nan, False
+
+    def value(self, y: Floats, s: Floats, ties: str, o: dict) -> float | None:
+        right, pairs = self.ratio(y, s, ties, o)
+        return right / pairs if pairs else None
+
+
+class Correlation(NamedTuple):
+    """A correlation of labels and scores, which random orders have an expectation of 0 of."""
+
+    of_values: Callable[[Floats, Floats], float]
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    is_ratio, undefined, is_adjusted = False, math.nan, True
+
+    def value(self, y: Floats, s: Floats, ties: str, o: dict) -> float | None:
+        constant = len(set(y)) < 2 or len(set(s)) < 2
+        return None if constant else self.of_values(y, s)
+
+
+METRICS: dict[str, OfOrders | OfPairs | Correlation] = {
+    "dcg": OfOrders(_dcg, is_defined=_has_gain),
+    "ndcg": OfOrders(_ndcg, is_ratio=True, is_defined=_has_gain),
+    "map": OfOrders(_average_precision, is_ratio=True, defaults={"denominator": "min"}),
+    "mrr": OfOrders(_mrr),
+    "precision": OfOrders(_precision, is_ratio=True),
+    "recall": OfOrders(_recall, is_ratio=True, defaults={"denominator": "relevant"}),
+    "f1": OfOrders(_f1, is_ratio=True),
+    "hits": OfOrders(lambda top, y, o: float(_hits(top, o))),
+    "hit_rate": OfOrders(lambda top, y, o: float(_hits(top, o) > 0)),
+    "r_precision": OfOrders(_r_precision, is_ratio=True),
+    "err": OfOrders(_err, is_defined=_has_positive),
+    "rbp": OfOrders(_rbp, is_defined=_has_gain, defaults={"gain": "binary"}),
+    "pfound": OfOrders(_pfound, is_defined=_has_positive),
+    "judged": OfOrders(_judged, is_ratio=True, is_defined=lambda y, o: o["n"] > 0),
+    "bpref": OfOrders(_bpref, is_defined=_has_judged_relevant),
+    "infap": OfOrders(_infap, is_defined=_has_judged_relevant),
+    "query_auc": OfPairs(_auc),
+    "pair_accuracy": OfPairs(_pair_accuracy),
+    "kendall_tau": Correlation(_kendall_tau),
+    "spearman": Correlation(_spearman),
+}
 
 
 def under_rule(y: Floats, s: Floats, unjudged: str) -> tuple[Floats, Floats]:
@@ -360,23 +390,9 @@ def query_value(
     if ties not in TIES:
         raise ValueError(f"unknown ties: {ties!r}")
     y, s = under_rule(y, s, unjudged)
-    if adjusted and metric not in ("kendall_tau", "spearman"):
+    if adjusted and not METRICS[metric].is_adjusted:
         return _adjusted_value(metric, y, s, ties, {"k": k, **options})
-    o = _options(metric, y, s, k, options)
-    if metric == "query_auc":
-        wins, pairs = _auc_ratio(y, s, ties, o)
-        return wins / pairs if pairs else None
-    if metric == "pair_accuracy":
-        wins, pairs = _pair_ratio(y, s, ties)
-        return wins / pairs if pairs else None
-    if metric in ("kendall_tau", "spearman"):
-        constant = len(set(y)) < 2 or len(set(s)) < 2
-        correlation = _kendall_tau if metric == "kendall_tau" else _spearman
-        return None if constant else correlation(y, s)
-    of_order = ORDER_METRICS[metric]
-    if not _is_defined(metric, y, o):
-        return None
-    return _over_orders(ties, (of_order(top, y, o) for top in _tops(y, s, ties, o)))
+    return METRICS[metric].value(y, s, ties, _options(metric, y, s, k, options))
 
 
 def _adjusted_value(metric: str, y: Floats, s: Floats, ties: str, given: dict) -> float | None:
@@ -392,41 +408,10 @@ def _adjusted_value(metric: str, y: Floats, s: Floats, ties: str, given: dict) -
 
 def query_ratio(
     metric: str, y: Floats, s: Floats, *, k=None, ties="average", unjudged="error", **options
-) -> tuple[float, float] | None:
-    """Numerator and denominator of the metric on one query, None if it is no ratio.
-
-    A query on which the metric is undefined has numerator 0 and denominator 0, except
-    that the denominator of precision remains in precision and f1.
-    """
-    if metric not in MICRO:
-        return None
+) -> Ratio:
+    """Numerator and denominator of a ratio of sums on one query."""
     y, s = under_rule(y, s, unjudged)
-    value = query_value(metric, y, s, k=k, ties=ties, **options)
-    o = _options(metric, y, s, k, options)
-    if metric == "query_auc":
-        return _auc_ratio(y, s, ties, o)
-    if metric == "pair_accuracy":
-        return _pair_ratio(y, s, ties)
-    if value is None:
-        has_denominator = metric in ("precision", "f1")
-        return 0.0, float(_precision_denominator(y, o) if has_denominator else 0)
-    parts = [_order_ratio(metric, top, y, o) for top in _tops(y, s, ties, o)]
-    return _over_orders(ties, [a for a, _ in parts]), float(parts[0][1])
-
-
-def _order_ratio(metric: str, top: Floats, y: Floats, o: dict) -> tuple[float, float]:
-    """Numerator and denominator in one order; the latter is the same in all orders."""
-    if metric == "ndcg":
-        return _dcg(top, y, o), _ideal_dcg(y, o)
-    if metric == "map":
-        return _precision_sum(top, o), _map_denominator(top, y, o)
-    if metric == "judged":
-        return sum(map(_is_judged, top)), _judged_ranks(o)
-    if metric == "precision":
-        return _hits(top, o), _precision_denominator(y, o)
-    if metric == "f1":
-        return 2 * _hits(top, o), _precision_denominator(y, o) + _hits(y, o)
-    return _hits(top, o), _recall_denominator(y, o) if metric == "recall" else _hits(y, o)
+    return METRICS[metric].ratio(y, s, ties, _options(metric, y, s, k, options))
 
 
 def score(
@@ -444,11 +429,10 @@ def score(
 ) -> float | Floats:
     """Average of the metric over the queries; the list of its values if average=None.
 
-    replace_undefined_by=None is the default of the metric: nan for query_auc, pair_accuracy,
-    kendall_tau and spearman, else 0. Options as in query_value (k, ties, ...).
+    replace_undefined_by=None is the default of the metric. Options as in query_value (k, ...).
     """
     if replace_undefined_by is None:
-        replace_undefined_by = math.nan if metric in NAN_BY_DEFAULT else 0.0
+        replace_undefined_by = METRICS[metric].undefined
     if propensity is not None:
         seen = [max(p, clip or 0) for p in propensity]
         y_true = [Click(y, p) for y, p in zip(y_true, seen, strict=True)]
@@ -461,7 +445,7 @@ def score(
         return values
     if average == "macro":
         ratios, otherwise = [(v, 1.0) for v in values], math.nan
-    elif average == "micro" and metric in MICRO:
+    elif average == "micro" and METRICS[metric].is_ratio:
         ratios = [query_ratio(metric, y, s, **options) for y, s in queries]
         otherwise = replace_undefined_by
     else:

@@ -60,7 +60,7 @@ def q_measure_score(
 def q_measure_score(
     y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[QArgs]
 ) -> float: ...
-@metric("q_measure", formulas.q_measure, aliases=("Q",), clicks=JOINT)
+@metric("q_measure", formulas.q_measure, aliases=("Q",), ratio=True)
 def q_measure_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
     """DOCSTRING
     """
@@ -73,19 +73,17 @@ DOCSTRING = re.sub(
 FUNCTION = FUNCTION.replace("DOCSTRING", indent(DOCSTRING, "    ").strip())
 ORACLE = """
 
-def _q_measure(top: Floats, y: Floats, o: dict) -> float:
+def _q_measure(top: Floats, y: Floats, o: dict) -> Ratio:
     ideal, total = sorted((_gain(label, o) for label in y), reverse=True), 0.0
     for rank in range(1, len(top) + 1):
         gains = [_gain(label, o) for label in top[:rank]]
         if gains[-1] > 0:
             total += (sum(g > 0 for g in gains) + sum(gains)) / (rank + sum(ideal[:rank]))
     n_relevant = sum(g > 0 for g in ideal)
-    return total / (n_relevant if o["k"] is None else min(n_relevant, o["k"]))
+    return total, n_relevant if o["k"] is None else min(n_relevant, o["k"])
 
 
-ORDER_METRICS["q_measure"] = _q_measure
-OF_GAINS += ("q_measure",)
-METRICS += ("q_measure",)
+METRICS["q_measure"] = OfOrders(_q_measure, is_ratio=True, is_defined=_has_gain)
 """
 SECTION = """
 ### Q-measure: `q_measure`
@@ -109,6 +107,7 @@ ADDITIONS = {
 PARTS = ["sklearn_rankscore", "tests", "docs", "pyproject.toml", "conftest.py"]
 OF_THE_METRIC = ["tests/metrics/test_oracle.py", "tests/metrics/test_properties.py"]
 ABOUT_IT = ["tests/test_pages.py", "tests/test_public_api.py"]
+TEXTS = "tests/metrics/test_shared_docstrings.py"
 
 USE = """
 import pickle
@@ -138,7 +137,7 @@ class Identity(RegressorMixin, BaseEstimator):
 X = pd.DataFrame({"s": s}, index=pd.Index(g, name="qid"))
 folds = [(np.arange(8), np.flatnonzero(g == query)) for query in "abc"]
 assert np.allclose(cross_val_score(Identity(), X, y, scoring="q_measure", cv=folds), [1, b, 0])
-for wrong in ({"k": 0}, {"gain": "exponental"}, {"average": "micro"}, {"ties": "none"}):
+for wrong in ({"k": 0}, {"gain": "exponental"}, {"average": "mikro"}, {"ties": "none"}):
     try:
         rs.q_measure_score(y, s, **wrong)
     except ValueError as error:
@@ -179,10 +178,16 @@ def test_a_metric_takes_four_additions(copy):
     assert len(ADDITIONS) == 4
     used = run(copy, None, "-c", USE)
     assert used.returncode == 0, used.stderr
-    options = ["-q", "-p", "no:cacheprovider", "-k", "q_measure or every_metric"]
-    tested = run(copy, None, "-m", "pytest", *options, *OF_THE_METRIC, *ABOUT_IT)
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "q_measure or every_metric or shared_docstrings",
+    ]
+    tested = run(copy, None, "-m", "pytest", *options, *OF_THE_METRIC, *ABOUT_IT, TEXTS)
     assert tested.returncode == 0, tested.stdout
-    assert int(re.search(r"(\d+) passed", tested.stdout)[1]) > 40
+    assert int(re.search(r"(\d+) passed", tested.stdout)[1]) > 100
 
 
 MISSING = {
