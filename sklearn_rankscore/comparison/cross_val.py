@@ -9,17 +9,11 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.model_selection import cross_validate
 from sklearn.utils import indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._sklearn_compat import check_method_params, num_samples, safe_indexing
+from .._sklearn_compat import num_samples, safe_indexing
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import examples
 from ..metrics.evaluate import MetricLike, Metrics
@@ -36,7 +30,6 @@ from ..query_ids.lookup import (
     source_or_ids,
 )
 from ..scoring.predictions import predict_scores, read_predictions
-from ..scoring.register import find_groups_param, ignores_groups
 from ..scoring.scorer import (
     ColumnSource,
     RankingScorer,
@@ -108,7 +101,7 @@ def cross_val_query_scores(
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None
-        Metadata for the fit of the estimator and, with metadata routing, for the splitter.
+        Metadata for the fit of the estimator.
     like : str, default=None
         Library whose conventions to use, as in `evaluate`.
     n_jobs : int, default=None
@@ -162,18 +155,19 @@ def cross_val_query_scores(
     for one in judged:
         check_no_feature(one, estimator, X)
         find_target(one, None, X, y)
-    splitter = check_query_cv(cv)
-    split_params, fit_params = _route(estimator, splitter, ids, groups, params)
     grouping: Any = group_rows(ids, num_samples(X))
-    folds = list(splitter.split(X, y, **split_params))
+    folds = _folds(check_query_cv(cv), X, y, groups, ids)
     _check_folds(folds, grouping.ids, grouping.codes)
-    run: Any = Parallel(n_jobs=n_jobs, verbose=verbose, pre_dispatch=pre_dispatch)
-    predicted = run(
-        delayed(_predict_fold)(clone(estimator), X, y, fold, fit_params) for fold in folds
-    )
-    scores = np.empty((num_samples(X), *np.shape(predicted[0])[1:]))
-    for (_, test), of_fold in zip(folds, predicted, strict=True):
-        scores[test] = of_fold
+    fitted = cross_validate(
+        estimator, X, y, scoring=_no_score, cv=folds, n_jobs=n_jobs, verbose=verbose,
+        pre_dispatch=pre_dispatch, error_score="raise", return_estimator=True,
+        **_metadata(estimator, groups, params),
+    )["estimator"]  # fmt: skip
+    tests = [test for _, test in folds]
+    parts = zip(fitted, tests, strict=True)
+    predicted = [predict_scores(model, safe_indexing(X, test)) for model, test in parts]
+    scores = np.empty((num_samples(X), *predicted[0].shape[1:]))
+    scores[np.concatenate(tests)] = np.concatenate(predicted)
     values = {}
     for place in dict.fromkeys(one.target for one in judged):
         labels = y if place is None else find_column(place, (X, y), "target")
@@ -257,37 +251,27 @@ def find_ids(
     return id_source, groups, ids
 
 
-def _route(
-    estimator: Any, cv: Any, ids: Any, groups: Any, params: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters of the splitter and of the fit."""
-    # a splitter that consumes groups gets the ids, wherever they are found
-    consumes_groups = get_routing_for_object(cv).consumes("split", {"groups"})
-    split_params = {"groups": ids if groups is None else groups} if consumes_groups else {}
+def _folds(splitter: Any, X: Any, y: Any, groups: Any, ids: Any) -> list[Fold]:
+    """Those of a splitter; one that consumes groups gets the ids, wherever they are found."""
+    consumes_groups = get_routing_for_object(splitter).consumes("split", {"groups"})
+    groups = ids if groups is None and consumes_groups else groups
+    return list(splitter.split(X, y, **({} if groups is None else {"groups": groups})))
+
+
+def _metadata(estimator: Any, groups: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `cross_validate` that reach the fit."""
     if not get_config()["enable_metadata_routing"]:
-        given = split_params if groups is None else {"groups": groups}
-        return given, _fit_params(estimator, ids, groups, params)
-    router = (
-        MetadataRouter(owner=CALLER)
-        .add(splitter=cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
-        .add(estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    )
-    if groups is not None and router.consumes("fit", {"groups"}):
-        params = {"groups": groups, **params}
-    routed = process_routing(router, "fit", **params)
-    return {**split_params, **routed["splitter"]["split"]}, routed["estimator"]["fit"]
+        return {"groups": groups, "params": params}
+    # the splitter, which may be the only one to consume them, has made its folds
+    given = {} if groups is None else {"groups": groups}
+    consumed = get_routing_for_object(estimator).consumes("fit", {"groups"})
+    others = {name: value for name, value in params.items() if name != "groups"}
+    return {"params": {**given, **params} if consumed else others}
 
 
-def _fit_params(estimator: Any, ids: Any, groups: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the fit with query ids, under the name by which they reach the ranker."""
-    name, ranker = find_groups_param(estimator)
-    is_given = not {name, name.removesuffix("groups") + "qid"}.isdisjoint(params)
-    if not name or is_given or ignores_groups(ranker):
-        return params
-    # a ranker finds ids in the data itself, unless what contains it makes arrays of these
-    if groups is None and ranker is estimator:
-        return params
-    return {name: ids if groups is None else groups, **params}
+def _no_score(estimator: Any, X: Any, y: Any) -> float:
+    """Each query is scored on its own, from the predictions of all folds."""
+    return 0.0
 
 
 def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
@@ -311,13 +295,6 @@ def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
                 f"are {problem} ({examples(wrong)}). Use a splitter of whole queries that tests "
                 "each of them once, such as QueryKFold(5)."
             )
-
-
-def _predict_fold(estimator: Any, X: Any, y: Any, fold: Fold, fit_params: dict[str, Any]) -> Array:
-    train, test = fold
-    fit_params = check_method_params(X, params=fit_params, indices=train)
-    estimator.fit(safe_indexing(X, train), safe_indexing(y, train), **fit_params)
-    return predict_scores(estimator, safe_indexing(X, test))
 
 
 def _joined(judged: list[_Judged], scores: Mapping[ColumnSource, QueryScores]) -> QueryScores:

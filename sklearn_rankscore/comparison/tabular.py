@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from numbers import Integral, Real
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -23,7 +22,7 @@ import numpy as np
 from .._table import Table, html_of_fields
 from .._typing import DataFrameLibrary
 from .._validation import check_choice, check_count, examples, installed
-from ..query_ids.read import of_python
+from ..query_ids.read import as_objects, of_python
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,33 +33,14 @@ Columns: TypeAlias = str | Iterable[str] | None
 
 R = TypeVar("R", bound="Record")
 
-UNITS_OF_POLARS = ("M8[D]", *(f"{kind}8[{unit}]" for kind in "mM" for unit in ("ms", "us", "ns")))
-
 
 def _of_one_type(column: Any) -> Any:
-    """A column as floats if it mixes numbers, and as text if it mixes other types.
-
-    Dates and durations in units that polars does not take, such as seconds, as those of Python.
-    """
-    if not isinstance(column, list) and column.dtype != object:
-        is_other = column.dtype.kind in "mM" and column.dtype not in UNITS_OF_POLARS
-        return of_python(column) if is_other else column
-    present = [value for value in column if value is not None]
-    types = {_general_type(value) for value in present}
-    if types == {int, float}:
-        return [None if value is None else float(value) for value in column]
-    if len(types) <= 1:
-        return column
-    return [None if value is None else str(value) for value in column]
-
-
-def _general_type(value: Any) -> type:
-    """The type of a value in Python, also of a number of NumPy."""
-    if isinstance(value, bool | np.bool_):
-        return bool
-    if isinstance(value, Real):
-        return int if isinstance(value, Integral) else float
-    return type(value)
+    """A column of Python's values, as text if it mixes types other than numbers."""
+    values = of_python(column if isinstance(column, np.ndarray) else as_objects(column))
+    types = {*map(type, values)} - {type(None)}
+    if len(types) > 1 and types != {int, float}:
+        return [None if value is None else str(value) for value in values]
+    return as_objects(values) if types == {tuple} else values
 
 
 class Tabular(ABC):
@@ -94,9 +74,10 @@ class Tabular(ABC):
         """
         check_choice("library", library, get_args(DataFrameLibrary))
         columns = self._columns()
-        if library == "polars":
-            columns = {name: _of_one_type(column) for name, column in columns.items()}
-        return installed(library, "to_frame").DataFrame(columns)
+        frame_of = installed(library, "to_frame").DataFrame
+        if library == "pandas":
+            return frame_of(columns)
+        return frame_of({name: _of_one_type(c) for name, c in columns.items()}, strict=False)
 
     def to_string(self, *, columns: Columns = None, digits: int | None = None) -> str:
         """Return the table as it is printed, or some of its columns.
