@@ -172,37 +172,6 @@ def compare(
     (True, True)
     """
     baseline, *models = baseline_first(systems, baseline)
-    _check_choices(test, correction, family, pairs, by)
-    n_resamples, seed = check_count("n_resamples", n_resamples, 1), draw_seed(random_state)
-    aligned = align(systems, baseline)
-    means = {name: aligned[name].mean() for name in systems}
-    aligned = defined_for_all(aligned) if correction == "tukey" else aligned
-    first = aligned[baseline]
-    margins = _read_margin(margin, first.metrics)
-    estimate = interval_estimate(difference_interval, confidence, method, n_resamples, seed)
-    p_values = partial(paired_p_values, test=test, n_resamples=n_resamples, seed=seed)
-    signs = partial(directions, test=test if correction != "tukey" else "permutation")
-    statistics = partial(_statistics, estimate, p_values, signs, method == "auto")
-    columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
-    every_two = combinations([baseline, *models], 2)
-    compared = list(every_two if pairs == "all" else product([baseline], models))
-    measured = (_compare_pair(*pair, aligned, columns, statistics, margins) for pair in compared)
-    n_segments = 1 + sum(len(column.values) for column in columns)
-    total = len(compared) * n_segments * len(first.metrics)
-    differences = list(with_progress(chain.from_iterable(measured), total, "differences"))
-    differences.sort(key=lambda d: first.column(d.metric))
-    tukey = _tukey_of_pairs(aligned, n_resamples, seed) if correction == "tukey" else None
-    level, with_verdict = significance_level(confidence), margin is not None
-    adjusted = _adjust(differences, correction, family, level, tukey, with_verdict=with_verdict)
-    return Comparison(
-        None if pairs == "all" else baseline, tuple(adjusted), confidence, test, correction,
-        means, margin, method, family,
-    )  # fmt: skip
-
-
-def _check_choices(
-    test: SignificanceTest, correction: Correction, family: Family, pairs: Pairs, by: object
-) -> None:
     check_choice("test", test, get_args(SignificanceTest))
     check_choice("pairs", pairs, get_args(Pairs))
     check_choice("family", family, get_args(Family))
@@ -212,6 +181,41 @@ def _check_choices(
             "correction='tukey' adjusts for all pairs of models: use it with pairs='all' and "
             "without by=, or use correction='holm'."
         )
+    n_resamples, seed = check_count("n_resamples", n_resamples, 1), draw_seed(random_state)
+    aligned = align(systems, baseline)
+    means = {name: aligned[name].mean() for name in systems}
+    if correction == "tukey":
+        aligned = defined_for_all(aligned)
+    first = aligned[baseline]
+    margins = _read_margin(margin, first.metrics)
+    columns = [] if by is None else bin_segments(select_segments(by, first.ids, first.segments))
+    statistics = partial(
+        _statistics,
+        interval_estimate(difference_interval, confidence, method, n_resamples, seed),
+        partial(paired_p_values, test=test, n_resamples=n_resamples, seed=seed),
+        partial(directions, test="permutation" if correction == "tukey" else test),
+        method == "auto",
+    )
+    every_two = combinations([baseline, *models], 2)
+    compared = list(every_two if pairs == "all" else product([baseline], models))
+    found = (_compare_pair(*pair, aligned, columns, statistics, margins) for pair in compared)
+    n_segments = 1 + sum(len(column.values) for column in columns)
+    total = len(compared) * n_segments * len(first.metrics)
+    rows = list(with_progress(chain.from_iterable(found), total, "differences"))
+    rows.sort(key=lambda row: first.column(row["metric"]))
+    _adjust(rows, correction, family)
+    if correction == "tukey":
+        tukey = _tukey_of_pairs(aligned, n_resamples, seed)
+        for row in rows:
+            row["adjusted_p_value"] = tukey[row["metric"], row["baseline"], row["model"]]
+    differences = tuple(Difference(**row) for row in rows)
+    if margin is not None:
+        level = significance_level(confidence)
+        differences = tuple(replace(one, verdict=_verdict(one, level)) for one in differences)
+    return Comparison(
+        None if pairs == "all" else baseline, differences, confidence, test, correction,
+        means, margin, method, family,
+    )  # fmt: skip
 
 
 def _compare_pair(
@@ -221,33 +225,40 @@ def _compare_pair(
     columns: Sequence[SegmentColumn],
     statistics: Callable[..., Array],
     margin: Array | None,
-) -> Iterator[Difference]:
-    """The differences of one pair by segment, with p-values that are not adjusted yet."""
+) -> Iterator[dict[str, Any]]:
+    """The fields of the differences of one pair by segment, with p-values as they are."""
     first, second = systems[baseline], systems[model]
     paired = paired_differences(first, second)
     included = paired.included()
     by_metric = [*difference_ranges(first, second), *([] if margin is None else [margin])]
     for part in chain([whole_part(paired)], *(segment_parts(paired, c) for c in columns)):
         selected, of_both = subset(paired, part.rows), included[part.rows]
-        numbers = selected.aggregate(statistics, (N_STATISTICS,), *by_metric)
+        numbers = selected.aggregate(statistics, (len(STATISTICS),), *by_metric)
         base, of_model = (
             with_fields(selected, values=np.where(of_both, of.values[part.rows], np.nan)).mean()
             for of in (first, second)
         )
-        for metric, share, rest, of in zip(
-            paired.metrics, part.shares, part.rest_p_values, numbers.T.tolist(), strict=True
-        ):
-            difference, error, low, high, is_few, p_value, direction, *margins = of[:-3]
-            counts = [int(np.nan_to_num(count)) for count in of[-3:]]
-            yield Difference(
-                metric, model, baseline, part.segment, sum(counts), float(share), base[metric],
-                of_model[metric], difference, error, Interval(low, high), is_few == 1,
-                p_value, p_value, int(np.nan_to_num(direction)), float(rest), *margins, *counts,
-            )  # fmt: skip
+        for j, metric in enumerate(paired.metrics):
+            of = dict(zip(STATISTICS, numbers[:, j].tolist(), strict=True))
+            for name in COUNTS:
+                of[name] = int(np.nan_to_num(of[name]))
+            if margin is None:
+                of |= dict.fromkeys(OF_MARGIN)
+            rest = None if part.segment == ALL_QUERIES else float(part.rest_p_values[j])
+            yield {
+                "metric": metric, "model": model, "baseline": baseline, "segment": part.segment,
+                "queries": of["wins"] + of["ties"] + of["losses"], "share": float(part.shares[j]),
+                "baseline_mean": base[metric], "model_mean": of_model[metric],
+                "rest_p_value": rest, "interval": Interval(of.pop("low"), of.pop("high")),
+                **of, "few_distinct": of["few_distinct"] == 1,
+            }  # fmt: skip
 
 
-# the rows of `_statistics`
-N_STATISTICS = 12
+# the rows of `_statistics`, by the fields of `Difference`
+COUNTS = ("direction", "wins", "ties", "losses")
+OF_MARGIN = ("noninferiority_p_value", "equivalence_p_value")
+MEASURES = ("difference", "standard_error", "low", "high", "few_distinct", "p_value")
+STATISTICS = (*MEASURES, *COUNTS, *OF_MARGIN)
 
 
 def _statistics(
@@ -278,9 +289,9 @@ def _statistics(
             few,
             p_values_of(differences, weights),
             np.where(is_known, signs_of(differences, weights), 0),
+            *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),
             margins[0],
             margins.max(axis=0),  # equivalence is shown by both one-sided tests
-            *((signs == sign).sum(axis=0) for sign in (1, 0, -1)),
         ]
     )
 
@@ -307,60 +318,47 @@ def _tukey_of_pairs(
     """p-value of the Tukey HSD test by metric and pair; over queries defined for all systems."""
     first, p_values = next(iter(systems.values())), {}
     weights = np.ones(len(first)) if first.weights is None else scaled_weights(first.weights)
-    for j, metric in enumerate(first.metrics):
-        values = np.column_stack([scores.values[:, j] for scores in systems.values()])
-        rows = (weights > 0) & ~np.isnan(values).any(axis=1)
+    for j, (metric, rows) in enumerate(zip(first.metrics, first.included().T, strict=True)):
+        values = np.column_stack([scores.values[rows, j] for scores in systems.values()])
         of_pairs = np.full((len(systems),) * 2, np.nan)
         if rows.any():
-            of_pairs = tukey_p_values(values[rows], weights[rows], n_resamples, seed)
+            of_pairs = tukey_p_values(values, weights[rows], n_resamples, seed)
         for (a, one), (b, other) in permutations(enumerate(systems), 2):
             p_values[metric, one, other] = float(of_pairs[a, b])
     return p_values
 
 
-def _adjust(
-    differences: Sequence[Difference],
-    correction: Correction,
-    family: Family,
-    level: float,
-    tukey: Mapping[tuple[str, str, str], float] | None,
-    *,
-    with_verdict: bool,
-) -> Iterator[Difference]:
-    """With p-values adjusted within each family of tests, and the verdicts that follow."""
+def _adjust(rows: Sequence[dict[str, Any]], correction: Correction, family: Family) -> None:
+    """Adjust the p-values of each kind within each family of tests."""
     families = [
-        (d.metric if family == "metric" else "", "" if family == "all" else d.segment.column)
-        for d in differences
+        (
+            row["metric"] if family == "metric" else "",
+            "" if family == "all" else row["segment"].column,
+        )
+        for row in rows
     ]
-    kinds = ("p_value", "rest_p_value", "noninferiority_p_value", "equivalence_p_value")
-    adjusted = [np.array([getattr(d, kind) for d in differences]) for kind in kinds]
-    if correction is not None:
-        adjusted = [holm_by_family(p_values, families) for p_values in adjusted]
-    if tukey is not None:
-        adjusted[0] = np.array([tukey[d.metric, d.baseline, d.model] for d in differences])
-    for d, p_values in zip(differences, np.array(adjusted).T.tolist(), strict=True):
-        p_value, rest, *of_margin = p_values
-        rest = None if d.segment == ALL_QUERIES else rest
-        verdict = _verdict(d, p_value, of_margin[0], of_margin[1], level) if with_verdict else None
-        yield replace(
-            d, adjusted_p_value=p_value, rest_p_value=rest, verdict=verdict,
-            **dict(zip(kinds[2:], of_margin if with_verdict else [None, None], strict=True)),
-        )  # fmt: skip
+    for kind in ("p_value", "rest_p_value", *OF_MARGIN):
+        adjusted = "adjusted_p_value" if kind == "p_value" else kind
+        tested = [i for i, row in enumerate(rows) if row[kind] is not None]
+        p_values = np.array([rows[i][kind] for i in tested])
+        if correction is not None:
+            p_values = holm_by_family(p_values, [families[i] for i in tested])
+        for i, p_value in zip(tested, p_values.tolist(), strict=True):
+            rows[i][adjusted] = p_value
 
 
-def _verdict(
-    difference: Difference, p_value: float, noninferiority: float, equivalence: float, level: float
-) -> Verdict:
+def _verdict(one: Difference, level: float) -> Verdict:
     """What p-values at a level allow to say of a model; equivalence is stated first.
 
     A model is better if the test speaks for it, and the interval of the mean as well.
     """
-    (low, high), sign = difference.interval, agreed_sign(difference)
-    if equivalence <= level:
+    (low, high), sign = one.interval, agreed_sign(one)
+    if one.equivalence_p_value is not None and one.equivalence_p_value <= level:
         return "equivalent"
-    if p_value <= level and sign * (low if sign > 0 else high) > 0:
+    if one.adjusted_p_value <= level and sign * (low if sign > 0 else high) > 0:
         return "better" if sign > 0 else "worse"
-    return "no worse" if noninferiority <= level else "undecided"
+    is_above = one.noninferiority_p_value is not None and one.noninferiority_p_value <= level
+    return "no worse" if is_above else "undecided"
 
 
 def check_query_scores(systems: Any) -> None:
@@ -368,7 +366,8 @@ def check_query_scores(systems: Any) -> None:
     if not isinstance(systems, Mapping):
         raise TypeError(
             "systems must be a dict of names to QueryScores, which query_scores and "
-            f"cross_val_query_scores return, such as {{'a': a, 'b': b}}; got {_shown(systems)}."
+            "cross_val_query_scores return, such as {'a': a, 'b': b}; got a "
+            f"{type(systems).__name__}."
         )
     for name, scores in systems.items():
         if not isinstance(scores, QueryScores):
@@ -389,11 +388,6 @@ def baseline_first(systems: Any, baseline: str | None) -> list[str]:
             f"baseline must be one of {', '.join(map(repr, systems))}; got {baseline!r}."
         )
     return [baseline, *(name for name in systems if name != baseline)]
-
-
-def _shown(systems: Any) -> str:
-    kinds = {type(one).__name__ for one in systems} if isinstance(systems, list) else ()
-    return f"a list of {len(systems)} {' or '.join(kinds)}" if kinds else type(systems).__name__
 
 
 def align(systems: Mapping[str, QueryScores], baseline: str) -> dict[str, QueryScores]:

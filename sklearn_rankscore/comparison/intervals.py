@@ -7,6 +7,7 @@ Throughout, `values` has shape (n_queries, n_metrics) and no nan, and `weights` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
 from typing import NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -368,12 +369,9 @@ def draw_seed(random_state: Seed) -> int:
     """A seed of a NumPy generator from any `random_state` that scikit-learn accepts."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**32))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**32))
-    check_random_state(random_state)
-    return int(random_state)
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def bootstrap_interval(

@@ -114,7 +114,7 @@ def rank_overlap(
     p, k = check_fraction("p", p), check_count("k", k, 1)
     check_choice("ties", ties, get_args(RBOTies))
     check_choice("estimate", estimate, get_args(RBOEstimate))
-    _refuse_values(score_a=score_a, score_b=score_b)
+    check_systems(score_a, {"score_b": score_b}, "score_a")
     a, b = as_numbers(score_a, "score_a"), as_numbers(score_b, "score_b")
     if a.shape != b.shape:
         raise ValueError(
@@ -140,18 +140,6 @@ def rank_overlap(
         columns = read_segments(segments, queries.ids, queries.grouping, given)
     metrics = ("rbo", f"overlap@{k}", "top_changed")
     return QueryScores(queries.ids, values, metrics, queries.weights, columns)
-
-
-def _refuse_values(**scores: ArrayLike) -> None:
-    """Refuse what query_scores returns, and results of two calls that prepared documents."""
-    for name, given in scores.items():
-        if isinstance(given, QueryScores):
-            raise TypeError(
-                f"{name} must hold the scores of documents; got a QueryScores, which holds values "
-                "of metrics. Pass what query_scores was given as y_score, or test differences of "
-                "the metrics by compare({'a': a, 'b': b})."
-            )
-    check_systems(scores["score_a"], {"score_b": scores["score_b"]}, "score_a")
 
 
 def _overlaps(a: Places, b: Places, k: int) -> tuple[Array, Array]:

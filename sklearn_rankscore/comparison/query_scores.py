@@ -133,7 +133,7 @@ class QueryScores(Tabular):
         fields: dict[str, Any] = {
             "ids": as_id_array(ids),
             "values": np.asarray(values, dtype=np.float64),
-            "metrics": read_names(metrics),
+            "metrics": tuple(metrics),
             "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
             "clicks": clicks,
             "limits": dict(limits or {}),
@@ -313,26 +313,12 @@ class QueryScores(Tabular):
         QueryScores
             The same metrics of these queries.
 
-        Raises
-        ------
-        TypeError
-            If `rows` is a single number, or holds text.
         """
-        if not (isinstance(rows, slice) or _are_rows(np.asarray(rows))):
-            raise TypeError(
-                f"rows must be a list of positions, or a mask of queries; got {rows!r:.80}. Select "
-                "ids by select([i in wanted for i in scores.ids]), and the values of a metric are "
-                "scores['mrr']."
-            )
-        weights = None if self.weights is None else self.weights[rows]
-        columns = self.segments
+        columns, selected = self.segments, subset(self, rows)
+        check_query_values(selected.ids, selected.values, self.metrics, selected.weights)
         segments = None if columns is None else {name: c[rows] for name, c in columns.items()}
         clicks = {name: sums.select(rows) for name, sums in (self.clicks or {}).items()}
-        ids, values = self.ids[rows], self.values[rows]
-        check_query_values(ids, values, self.metrics, weights)
-        return with_fields(
-            self, ids=ids, values=values, weights=weights, segments=segments, clicks=clicks or None
-        )
+        return with_fields(selected, segments=segments, clicks=clicks or None)
 
     def aggregate(
         self,
@@ -438,7 +424,7 @@ class QueryScores(Tabular):
         return Table(title, ("", "mean", "std. error", "queries"), rows)
 
 
-def subset(scores: QueryScores, rows: Array | slice) -> QueryScores:
+def subset(scores: Scores, rows: Array | slice) -> Scores:
     """The values and weights of some queries, whose rows are known to be valid."""
     weights = None if scores.weights is None else scores.weights[rows]
     ids, values = scores.ids[rows], scores.values[rows]
@@ -451,17 +437,6 @@ def with_fields(scores: Scores, **fields: Any) -> Scores:
     for name, field in fields.items():
         object.__setattr__(copied, name, field)  # the dataclass is frozen
     return copied
-
-
-def _are_rows(rows: Array) -> bool:
-    return rows.ndim == 1 and (rows.dtype.kind in "biu" or not rows.size)
-
-
-def read_names(metrics: Iterable[str]) -> tuple[str, ...]:
-    """The names of the columns; a text is no list of its characters."""
-    if isinstance(metrics, str):
-        raise TypeError(f"metrics must be a list of names, such as [{metrics!r}]; got {metrics!r}.")
-    return tuple(metrics)
 
 
 def as_id_array(ids: Any) -> Array:
@@ -658,7 +633,7 @@ def query_scores(
             rows = {"y_true": y_true, "groups": groups}
             columns = read_segments(segments, queries.ids, queries.grouping, rows)
         values = measure_per_query(queries, resolved, n_jobs, (y_true, scores))
-        return replace(values, segments=columns)
+        return with_fields(values, segments=columns)
 
     if isinstance(y_score, Mapping):
         return by_system(compute, y_true, y_score, groups, sample_weight)

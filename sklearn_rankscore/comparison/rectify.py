@@ -14,10 +14,10 @@ from scipy import stats
 
 from .._table import Number, Table
 from .._typing import Array
-from .._validation import check_choice, check_flag, check_fraction
+from .._validation import check_choice, check_flag, check_fraction, counted
 from ..query_ids.read import as_keys
 from ..ranking.aggregate import scaled_weights
-from .compare import align, check_same_kind
+from .compare import align, check_query_scores, check_same_kind
 from .intervals import (
     TOLERANCE,
     Interval,
@@ -216,7 +216,12 @@ def rectify(
     check_flag("power_tuning", power_tuning)
     check_choice("method", method, get_args(RectifyMethod))
     confidence = check_fraction("confidence", confidence)
-    given = [_by_system(scores) for scores in (human, machine, machine_on_all)]
+    given: list[dict[str, QueryScores]] = [
+        dict(scores) if isinstance(scores, Mapping) else {"": scores}
+        for scores in (human, machine, machine_on_all)
+    ]
+    for systems_of in given:
+        check_query_scores(systems_of)
     systems = list(given[0])
     if not systems or any(scores.keys() != given[0].keys() for scores in given):
         raise ValueError(
@@ -234,17 +239,6 @@ def rectify(
         for name, versus, of in compared
     )
     return RectifiedScores(tuple(means), confidence)
-
-
-def _by_system(scores: Scores) -> dict[str, QueryScores]:
-    systems = dict(scores) if isinstance(scores, Mapping) else {"": scores}
-    for of_system in systems.values():
-        if not isinstance(of_system, QueryScores):
-            raise TypeError(
-                "human, machine and machine_on_all must be QueryScores, which query_scores "
-                f"returns, or dicts of them; got {of_system!r:.80}."
-            )
-    return systems
 
 
 def _values(
@@ -270,12 +264,11 @@ def _values(
     queries, all_queries = as_keys(judged[0].ids), as_keys(elsewhere[first].ids)
     check_same_kind(queries, all_queries, "human and machine_on_all")
     row_of = {query: row for row, query in enumerate(queries)}
-    repeated = np.array([query in row_of for query in all_queries])
-    rows = [row_of[query] for query in all_queries if query in row_of]
+    rows = np.array([row_of.get(query, -1) for query in all_queries])
     own, all_weights = (
         np.ones(len(s)) if s.weights is None else s.weights for s in (judged[0], elsewhere[first])
     )
-    is_human, is_other = own > 0, ~repeated & (all_weights > 0)
+    is_human, is_other = own > 0, (rows < 0) & (all_weights > 0)
     if is_human.sum() < 2 or is_other.sum() < 2:
         raise ValueError(
             "at least two queries with human labels and two others are needed, of a positive "
@@ -287,7 +280,16 @@ def _values(
         human, judged[: len(human)], judged[len(human) :], strict=True
     ):
         everywhere = np.column_stack([elsewhere[name][metric] for metric in metrics])
-        _check_repeated(by_machine, rows, everywhere[repeated])
+        changed = (rows >= 0) & ~np.isclose(
+            by_machine.values[rows], everywhere, rtol=0, atol=TOLERANCE, equal_nan=True
+        ).all(axis=1)
+        if changed.any():
+            raise ValueError(
+                "machine and machine_on_all have different values for "
+                f"{counted(int(changed.sum()), 'query')} of the same ids, such as "
+                f"{all_queries[int(changed.argmax())]!r}. If they are different queries, give them "
+                "different ids."
+            )
         parts = (by_human.values[is_human], by_machine.values[is_human], everywhere[is_other])
         values[name] = np.concatenate(parts)
         for column in np.flatnonzero(np.isnan(values[name]).any(axis=0)).tolist():
@@ -298,16 +300,6 @@ def _values(
             )
     weights = scaled_weights(np.concatenate([own[is_human], all_weights[is_other]]))
     return values, (weights[: is_human.sum()], weights[is_human.sum() :])
-
-
-def _check_repeated(machine: QueryScores, rows: list[int], repeated: Array) -> None:
-    """Refuse queries of the same id with other values."""
-    for row, column in np.argwhere(np.abs(machine.values[rows] - repeated) > TOLERANCE).tolist():
-        raise ValueError(
-            f"machine and machine_on_all have different values of {machine.metrics[column]!r} for "
-            f"query {machine.ids.tolist()[rows[row]]!r}. If they are different queries, give them "
-            "different ids."
-        )
 
 
 def _rectified(

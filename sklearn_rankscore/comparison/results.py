@@ -27,9 +27,7 @@ FEW_DISTINCT = (
     "* effectively fewer than six queries differ from the most common value, or all by next to "
     "nothing beside the range of the metric; "
 )
-BOUND = FEW_DISTINCT + "the interval is a bound that follows from the range of the metric"
-NO_BOUND = ", and nan if this range is not known"
-TOO_FEW = FEW_DISTINCT + "the coverage of intervals by method='{}' is then too low"
+BOUND = "the interval is a bound that follows from the range of the metric"
 
 
 @dataclass(frozen=True)
@@ -353,12 +351,13 @@ class Comparison(Records[Difference]):
 
 def few_distinct_note(entries: Iterable[Any], method: IntervalMethod) -> str:
     """What the asterisk of some intervals means; empty if none has one."""
-    few = [entry for entry in entries if entry.few_distinct]
+    few = [entry.interval for entry in entries if entry.few_distinct]
     if not few:
         return ""
     if method != "auto":
-        return TOO_FEW.format(method)
-    return BOUND + (NO_BOUND if any(math.isnan(entry.interval.low) for entry in few) else "")
+        return f"{FEW_DISTINCT}the coverage of intervals by method={method!r} is then too low"
+    is_unknown = any(math.isnan(interval.low) for interval in few)
+    return f"{FEW_DISTINCT}{BOUND}{', and nan if this range is not known' if is_unknown else ''}"
 
 
 def _deviation(difference: Difference) -> float:

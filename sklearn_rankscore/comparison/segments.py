@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from .._columns import column_names
 from .._table import Number, PValue, Table
 from .._typing import Array
 from .._validation import examples
@@ -66,48 +67,56 @@ def read_segments(
             "segments must be values of queries or of documents, or names of segments of the "
             f"scores; got {segments!r}."
         )
-    columns = _by_name(segments, ids)
+    queries, read = as_keys(ids), {}
+    columns = _by_name(segments, queries)
     if not columns:
         raise ValueError("segments must hold at least one column; got none.")
-    key = _key_among(columns, ids, grouping) if len(columns) > 1 else None
-    read = {
-        name: _per_query(name, column, key, ids, grouping, rows or {})
-        for name, column in columns.items()
-    }
-    return {name: of for name, of in read.items() if as_keys(of) != as_keys(ids)} or read
+    shared = _key_among(columns, queries, grouping) if len(columns) > 1 else None
+    for name, column in columns.items():
+        is_mapping = isinstance(column, Mapping)
+        values = _values(list(column.values()) if is_mapping else column)
+        keys = as_keys(column) if is_mapping else _index_of(column) if shared is None else shared
+        is_of_rows = not is_mapping and grouping is not None and values.shape == (grouping.n_rows,)
+        # a column of values of documents may have any index
+        if keys is not None and (values.shape == ids.shape or not is_of_rows):
+            order = _positions(keys, queries)
+            if order is not None:
+                read[name] = np.asarray(values[order])
+                continue
+        if grouping is not None and is_of_rows:
+            label = "segments" if name == "segment" else f"segments[{name!r}]"
+            check_same_order(**rows or {}, **{label: column})
+            read[name] = constant_within(name, values, grouping)
+            continue
+        _check_of_queries(name, column, values, keys, queries)
+        read[name] = values
+    return {name: of for name, of in read.items() if as_keys(of) != queries} or read
 
 
-def _by_name(segments: Any, ids: Array) -> dict[str, Any]:
-    if hasattr(segments, "columns"):
-        # the columns of a PyArrow table are arrays, and its names are apart
-        is_arrow = hasattr(segments, "to_pylist")
-        names = segments.schema.names if is_arrow else segments.columns
+def _by_name(segments: Any, queries: list[Any]) -> dict[str, Any]:
+    if names := column_names(segments):
         return {str(name): segments[name] for name in names}
     if isinstance(segments, Mapping):
-        are_columns = all(
-            hasattr(v, "__len__") and not isinstance(v, str) for v in segments.values()
-        )
-        if are_columns and set(as_keys(ids)).isdisjoint(map(as_key, segments)):
-            return dict(segments)
-        return {"segment": segments}
+        of_names = segments.values()
+        are_columns = all(hasattr(of, "__len__") and not isinstance(of, str) for of in of_names)
+        by_name = are_columns and set(queries).isdisjoint(map(as_key, segments))
+        return dict(segments) if by_name else {"segment": segments}
     return {str(getattr(segments, "name", None) or "segment"): segments}
 
 
 def _key_among(
-    columns: Mapping[str, Any], ids: Array, grouping: Grouping | None
+    columns: Mapping[str, Any], queries: list[Any], grouping: Grouping | None
 ) -> list[Any] | None:
     """The values of a column that holds every query id once, if there is one."""
     keys: dict[tuple[int, ...], tuple[str, list[Any]]] = {}
-    queries = of_python(ids)
     for name, column in columns.items():
         values = [] if isinstance(column, Mapping) else as_keys(_values(column))
         # values of documents are no key, even if those of some column are all distinct
-        if grouping is not None and len(values) == grouping.n_rows != len(ids):
+        if grouping is not None and len(values) == grouping.n_rows != len(queries):
             continue
-        if (order := _positions(values, ids)) is not None:
+        if (order := _positions(values, queries)) is not None:
             keys[tuple(order)] = name, values
-        are_text = [{isinstance(value, str) for value in of} for of in (values, queries)]
-        if are_text[0].isdisjoint(are_text[1]) and {*map(str, queries)} <= {*map(str, values)}:
+        elif queries[0] not in values and {*map(str, queries)} <= {*map(str, values)}:
             raise TypeError(
                 f"the column {name!r} of segments holds the query ids in another type: "
                 f"{values[0]!r}, where a query id is {queries[0]!r}. Convert one of them."
@@ -121,106 +130,40 @@ def _key_among(
     return next((values for _, values in keys.values()), None)
 
 
-def _positions(keys: Sequence[Any], ids: Array) -> list[int] | None:
+def _positions(keys: Sequence[Any], queries: list[Any]) -> list[int] | None:
     """The position of each query among keys that hold every id, each once; None for others."""
     if not all(isinstance(key, Hashable) for key in keys):
         return None
     position = {key: row for row, key in enumerate(keys)}
-    queries = as_keys(ids)
     is_key = len(position) == len(keys) and position.keys() >= set(queries)
     return [position[query] for query in queries] if is_key else None
 
 
-def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
-    """Segments by the names of index levels of the data; anything else unchanged."""
-    names = [segments] if isinstance(segments, str) else segments
-    if not _are_names(names):
-        return segments
-    of_names = ((index_level(one, name) for one in data) for name in names)
-    levels = [next((level for level in of if level is not None), None) for of in of_names]
-    if all(level is not None for level in levels):
-        return dict(zip(names, levels, strict=True))
-    if isinstance(segments, str):
-        raise ValueError(
-            f"{option}={segments!r} names no index level of y_true, y_score or groups. Pass the "
-            f"column itself, such as {option}=X[{segments!r}]."
-        )
-    return segments
-
-
-def _are_names(names: Any) -> bool:
-    return isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
-
-
-def select_segments(
-    segments: Any, ids: Array, stored: Mapping[str, Array] | None
-) -> dict[str, Array]:
-    """Columns that are given, or of the stored ones those that are named."""
-    stored = stored or {}
-    names = [segments] if isinstance(segments, str) else segments
-    names = list(stored) if segments is None else names
-    are_names = _are_names(names)
-    if are_names and names and set(names) <= set(stored):
-        return {name: stored[name] for name in names}
-    # a list of strings has the values of queries, or names of columns
-    if not are_names or (not isinstance(segments, str | None) and len(names) == len(ids)):
-        return read_segments(segments, ids)
-    named = "" if segments is None else f" {segments!r}"
-    known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
-    raise ValueError(
-        f"the scores have no segments{named}{known}. Pass segments= to query_scores, or a Series "
-        "or dict of one value for each query id."
-    )
-
-
-def _per_query(
-    name: str,
-    column: Any,
-    key: list[Any] | None,
-    ids: Array,
-    grouping: Grouping | None,
-    rows: Mapping[str, Any],
-) -> Array:
-    """One column by its keys: those of a mapping, a key of all columns, or the index."""
-    by_id = isinstance(column, Mapping)
-    values = _values(list(column.values()) if by_id else column)
-    keys = as_keys(list(column)) if by_id else _index_of(column) if key is None else key
-    n_rows = -1 if grouping is None or by_id else grouping.n_rows
-    is_of_rows, is_of_queries = (values.shape == (n,) for n in (n_rows, len(ids)))
-    # a column of values of documents may have any index
-    if keys is not None and (is_of_queries or not is_of_rows):
-        order = _positions(keys, ids)
-        if order is not None:
-            return np.asarray(values[order])
-    if grouping is not None and is_of_rows:
-        label = "segments" if name == "segment" else f"segments[{name!r}]"
-        check_same_order(**rows, **{label: column})
-        return constant_within(name, values, grouping)
-    if by_id or (is_of_queries and keys is not None):
-        known = set(keys or [])
-        missing = [query for query in as_keys(ids) if query not in known]
-        hint = " Pass to_numpy() if the values are in the order of the sorted ids, `scores.ids`."
+def _check_of_queries(
+    name: str, column: Any, values: Array, keys: list[Any] | None, queries: list[Any]
+) -> None:
+    """Refuse a column that is not known to have one value for each query, in their order."""
+    n = len(queries)
+    if isinstance(column, Mapping) or (keys is not None and values.shape == (n,)):
+        known = set(keys or ())
+        missing = [query for query in queries if query not in known]
         raise ValueError(
             f"segments by query id must have a value for each of them, once; in {name!r} "
-            f"{len(missing)} of {len(ids)} are missing ({examples(missing)}); the first key is "
-            f"{keys[0] if keys else None!r}.{'' if by_id else hint}"
+            f"{len(missing)} of {n} are missing ({examples(missing)}); the first key is "
+            f"{next(iter(keys or ()), None)!r}. to_numpy() has values in the order of `scores.ids`."
         )
-    if not is_of_queries:
-        of_rows = "" if grouping is None else f" or one per document ({grouping.n_rows})"
-        hint = "" if of_rows else " Values of documents are passed to query_scores(segments=)."
+    if values.shape != (n,):
         raise ValueError(
-            f"segments must hold one value per query ({len(ids)}){of_rows}, several such columns "
-            f"by name, or a mapping from query ids to values; {name!r} has shape {values.shape}."
-            f"{hint}"
+            f"segments must hold one value per query ({n}) or, in query_scores, one per document; "
+            f"several such columns by name; or a mapping from query ids to values; {name!r} has "
+            f"shape {values.shape}."
         )
-    numbers = list(range(len(ids)))
-    if hasattr(column, "iloc") and _positions(numbers, ids) not in (None, numbers):
+    if hasattr(column, "iloc") and _positions(range(n), queries) not in (None, [*range(n)]):
         raise ValueError(
             f"the index of {name!r} may hold the query ids or merely count the values, because the "
             "ids are the same numbers in another order. Pass a dict by query id, or to_numpy() if "
             "the values are in the order of the query ids."
         )
-    return values
 
 
 def _values(column: Any) -> Array:
@@ -239,6 +182,50 @@ def _index_of(column: Any) -> list[Hashable] | None:
     index = column.index
     counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
     return None if counts and index.name is None else as_keys(index.to_numpy())
+
+
+def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
+    """Segments by the names of index levels of the data; anything else unchanged."""
+    if not _are_names(segments):
+        return segments
+    names = [segments] if isinstance(segments, str) else segments
+    of_names = ((index_level(one, name) for one in data) for name in names)
+    levels = [next((level for level in of if level is not None), None) for of in of_names]
+    if all(level is not None for level in levels):
+        return dict(zip(names, levels, strict=True))
+    if isinstance(segments, str):
+        raise ValueError(
+            f"{option}={segments!r} names no index level of y_true, y_score or groups. Pass the "
+            f"column itself, such as {option}=X[{segments!r}]."
+        )
+    return segments
+
+
+def _are_names(names: Any) -> bool:
+    return isinstance(names, str) or (
+        isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    )
+
+
+def select_segments(
+    segments: Any, ids: Array, stored: Mapping[str, Array] | None
+) -> dict[str, Array]:
+    """Columns that are given, or of the stored ones those that are named."""
+    stored = stored or {}
+    if segments is not None and not _are_names(segments):
+        return read_segments(segments, ids)
+    names = [segments] if isinstance(segments, str) else segments or [*stored]
+    if names and set(names) <= set(stored):
+        return {name: stored[name] for name in names}
+    # a list of strings has the values of queries, or names of columns
+    if isinstance(segments, list | tuple) and len(segments) == len(ids):
+        return read_segments(segments, ids)
+    named = "" if segments is None else f" {segments!r}"
+    known = f"; they have {', '.join(map(repr, stored))}" if stored else ""
+    raise ValueError(
+        f"the scores have no segments{named}{known}. Pass segments= to query_scores, or a Series "
+        "or dict of one value for each query id."
+    )
 
 
 @dataclass(frozen=True)
@@ -290,12 +277,8 @@ def _quantile_bins(values: Array) -> tuple[list[Hashable], Array]:
 
 def _distinct_texts(edges: Array) -> list[str]:
     """Different numbers as different texts, with at least six significant digits."""
-    texts: list[str] = []
-    for digits in range(6, 18):
-        texts = [f"{edge:.{digits}g}" for edge in edges]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
+    rounded = ([f"{edge:.{digits}g}" for edge in edges] for digits in range(6, 18))
+    return next(texts for texts in rounded if len(set(texts)) == len(texts))
 
 
 @dataclass(frozen=True)

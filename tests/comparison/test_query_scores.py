@@ -259,19 +259,6 @@ def test_different_ids_stay_different(ids):
         assert QueryScores(form(ids), [[1]] * len(ids), ["m"]).ids.tolist() == ids
 
 
-def test_a_text_is_no_list_of_metrics():
-    with pytest.raises(TypeError, match=r"metrics must be a list of names, such as \['mrr'\]"):
-        QueryScores([1], [[1, 0, 0]], "mrr")
-
-
-@pytest.mark.parametrize(
-    "rows", ["m0", ["m0"], np.array(["a"], dtype=object), 0, np.int64(1), True, [[0]], [0.0]]
-)
-def test_rows_are_no_names_and_no_single_numbers(rows):
-    with pytest.raises(TypeError, match=r"list of positions, or a mask of.*scores\['mrr'\]"):
-        skewed().select(rows)
-
-
 def test_rows_are_positions_or_a_mask_in_any_form():
     for rows in (slice(2, 5), [2, 3, 4], range(2, 5), np.isin(range(50), [2, 3, 4])):
         assert skewed().select(rows).ids.tolist() == [2, 3, 4]

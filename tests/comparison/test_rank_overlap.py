@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from oracle import all_orders
 
-from sklearn_rankscore import from_trec, make_ranking, query_scores, rank_overlap
+from sklearn_rankscore import from_trec, make_ranking, rank_overlap
 
 PUBLISHED = Path(__file__).parent / "rbo_published.csv"
 VARIANTS = list(itertools.product("wab", ("ext", "min", "max")))
@@ -176,13 +176,6 @@ def test_the_documented_weights_of_the_first_ten_ranks():
     for percent, p in ((int(percent), float(p)) for percent, p in pairs):
         rest = math.log(1 / (1 - p)) - sum(p**i / i for i in range(1, 10))
         assert percent == round(100 * (1 - p**9 + (1 - p) / p * 10 * rest))
-
-
-def test_values_of_metrics_are_no_rankings():
-    values = query_scores([1, 0], [2, 1], "mrr")
-    for scores in ((values, [2, 1]), ([2, 1], values), (values, values)):
-        with pytest.raises(TypeError, match="the scores of documents; got a QueryScores"):
-            rank_overlap(*scores)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,10 @@ HUMAN, MACHINE, OTHER = split([0.5, 0.7, 0.6], [0.4, 0.8, 0.6], [0.1, 0.2, 0.9])
     [
         ((HUMAN, scores([0.1, 0.2]), OTHER), "must be measured on the same queries"),
         ((HUMAN, MACHINE, scores([0.4, 0.8, 0.6])), "two queries with human labels and two others"),
-        ((HUMAN, MACHINE, scores([0.4, 0.9, 0.6, 1, 1])), "different values of 'ndcg' for query 1"),
+        (
+            (HUMAN, MACHINE, scores([0.4, 0.9, 0.6, 1, 1])),
+            "different values for 1 query of the same",
+        ),
         ((HUMAN, MACHINE, scores([0.1, np.nan], 9)), "'ndcg' is undefined for some queries"),
         ((HUMAN, MACHINE, scores([0.1, 0.2], 9, ["mrr"])), "must have the same metrics"),
         ((HUMAN, scores([0.1, 0.2, 0.3], 0, ["mrr"]), OTHER), "must have the same metrics"),
@@ -206,7 +209,7 @@ def test_refusals(arguments, message):
 
 
 def test_other_refusals():
-    with pytest.raises(TypeError, match="must be QueryScores"):
+    with pytest.raises(TypeError, match="must be a QueryScores"):
         rectify([0.5], MACHINE, OTHER)
     with pytest.raises(ValueError, match="method must be"):
         rectify(HUMAN, MACHINE, OTHER, method="bootstrap")
