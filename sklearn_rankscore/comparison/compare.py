@@ -198,10 +198,10 @@ def compare(
     )
     every_two = combinations([baseline, *models], 2)
     compared = list(every_two if pairs == "all" else product([baseline], models))
-    found = (_compare_pair(*pair, aligned, columns, statistics, margins) for pair in compared)
+    by_pair = (_compare_pair(*pair, aligned, columns, statistics, margins) for pair in compared)
     n_segments = 1 + sum(len(column.values) for column in columns)
     total = len(compared) * n_segments * len(first.metrics)
-    rows = list(with_progress(chain.from_iterable(found), total, "differences"))
+    rows = list(with_progress(chain.from_iterable(by_pair), total, "differences"))
     rows.sort(key=lambda row: first.column(row["metric"]))
     _adjust(rows, correction, family)
     if correction == "tukey":
@@ -226,7 +226,7 @@ def _compare_pair(
     statistics: Callable[..., Array],
     margin: Array | None,
 ) -> Iterator[dict[str, Any]]:
-    """The fields of the differences of one pair by segment, with p-values as they are."""
+    """The fields of the differences of one pair by segment, with p-values that are not adjusted."""
     first, second = systems[baseline], systems[model]
     paired = paired_differences(first, second)
     included = paired.included()

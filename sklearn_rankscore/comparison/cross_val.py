@@ -161,7 +161,7 @@ def cross_val_query_scores(
     fitted = cross_validate(
         estimator, X, y, scoring=_no_score, cv=folds, n_jobs=n_jobs, verbose=verbose,
         pre_dispatch=pre_dispatch, error_score="raise", return_estimator=True,
-        **_metadata(estimator, groups, params),
+        **_metadata(estimator, groups, ids, params),
     )["estimator"]  # fmt: skip
     tests = [test for _, test in folds]
     parts = zip(fitted, tests, strict=True)
@@ -258,10 +258,10 @@ def _folds(splitter: Any, X: Any, y: Any, groups: Any, ids: Any) -> list[Fold]:
     return list(splitter.split(X, y, **({} if groups is None else {"groups": groups})))
 
 
-def _metadata(estimator: Any, groups: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _metadata(estimator: Any, groups: Any, ids: Any, params: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `cross_validate` that reach the fit."""
     if not get_config()["enable_metadata_routing"]:
-        return {"groups": groups, "params": params}
+        return {"groups": ids, "params": params}
     # the splitter, which may be the only one to consume them, has made its folds
     given = {} if groups is None else {"groups": groups}
     consumed = get_routing_for_object(estimator).consumes("fit", {"groups"})
@@ -270,7 +270,7 @@ def _metadata(estimator: Any, groups: Any, params: dict[str, Any]) -> dict[str, 
 
 
 def _no_score(estimator: Any, X: Any, y: Any) -> float:
-    """Each query is scored on its own, from the predictions of all folds."""
+    """Queries are scored later, from the predictions of all folds."""
     return 0.0
 
 

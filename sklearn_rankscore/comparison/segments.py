@@ -88,7 +88,7 @@ def read_segments(
             check_same_order(**rows or {}, **{label: column})
             read[name] = constant_within(name, values, grouping)
             continue
-        _check_of_queries(name, column, values, keys, queries)
+        _check_of_queries(name, column, values, keys, queries, grouping)
         read[name] = values
     return {name: of for name, of in read.items() if as_keys(of) != queries} or read
 
@@ -140,7 +140,12 @@ def _positions(keys: Sequence[Any], queries: list[Any]) -> list[int] | None:
 
 
 def _check_of_queries(
-    name: str, column: Any, values: Array, keys: list[Any] | None, queries: list[Any]
+    name: str,
+    column: Any,
+    values: Array,
+    keys: list[Any] | None,
+    queries: list[Any],
+    grouping: Grouping | None,
 ) -> None:
     """Refuse a column that is not known to have one value for each query, in their order."""
     n = len(queries)
@@ -153,10 +158,11 @@ def _check_of_queries(
             f"{next(iter(keys or ()), None)!r}. to_numpy() has values in the order of `scores.ids`."
         )
     if values.shape != (n,):
+        of_rows = "" if grouping is None else f" or one per document ({grouping.n_rows})"
+        hint = "" if of_rows else " Values of documents are passed to query_scores(segments=)."
         raise ValueError(
-            f"segments must hold one value per query ({n}) or, in query_scores, one per document; "
-            f"several such columns by name; or a mapping from query ids to values; {name!r} has "
-            f"shape {values.shape}."
+            f"segments must hold one value per query ({n}){of_rows}, several such columns by name, "
+            f"or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
         )
     if hasattr(column, "iloc") and _positions(range(n), queries) not in (None, [*range(n)]):
         raise ValueError(

@@ -444,7 +444,9 @@ class _Task:
         if ranks and own and not self.param and not (in_column or is_given):
             wrapped = f"wrap the ranker as QueryRanker({name}(...)), whose fit takes groups=ids."
             raise self._error(f"{name}.fit", wrapped)
-        for ranker in _rankers_in(self.estimator):
+        rankers = _rankers_in(self.estimator)
+        # one around the others, the first, passes on what it finds
+        for ranker in rankers[:1] if _is_ranker(self.estimator) else rankers:
             if self._ids_in_data(ranker) is None:
                 raise self._error(f"{type(ranker.estimator).__name__}.fit")
 

@@ -118,6 +118,17 @@ def test_ids_and_folds_may_come_in_any_way(arrays, table):
     assert len(cross_val_query_scores(ranker, frame, labels, "mrr", cv=GroupKFold(3))) == 30
 
 
+def test_a_ranker_around_a_ranker_passes_on_the_ids_that_it_finds(table):
+    X, y = table
+    X, cv = X.rename(columns={"qid": "session"}), QueryKFold(3, groups="session")
+    alone, around = (QueryRanker(of, groups="session") for of in (RANKER.estimator, RANKER))
+    scores = [cross_val_query_scores(of, X, y, "mrr", cv=cv).values for of in (alone, around)]
+    np.testing.assert_array_equal(*scores)
+    metric = "mrr(groups=session)"
+    means = [cross_val_score(of, X, y, scoring=metric, cv=cv) for of in (alone, around)]
+    np.testing.assert_array_equal(*means)
+
+
 def test_metadata_routing_feeds_splitter_and_ranker(arrays):
     X, y, groups = arrays
     ranker, ones = QueryRanker(Ridge()), {"sample_weight": np.ones(len(y))}

@@ -272,7 +272,7 @@ VARYING = "varying"
 @pytest.mark.parametrize(
     ("segments", "message"),
     [
-        (np.arange(5), r"one value per query \(90\) or.* one per document; .* has shape \(5,\)"),
+        (np.arange(5), r"one value per query \(90\) or one per document .* has shape \(5,\)"),
         ({0: "a", 1: "b"}, r"a value for each of them, once; .* 88 of 90 are missing \(2, 3"),
         ({"0": 1, "1": 2}, r"90 of 90 are missing \(0, 1, 2, 3, 4, …\); the first key is '0'"),
         ({}, "at least one column; got none"),
