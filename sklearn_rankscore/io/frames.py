@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
 from .._typing import UnjudgedDocuments
-from .._validation import check_choice, check_flag, check_system_names, shown
+from .._validation import check_choice, check_flag, check_system_names
 from .columns import Columns, columns_of
-from .join import ALONE, Documents, arguments, find_repeated, join, number_pairs, select_queries
-from .table import match
+from .join import ALONE, Documents, arguments, join, refuse_repeated
 
 ColumnName: TypeAlias = str | int
 
@@ -141,15 +140,10 @@ def from_frames(
         tables.append(columns_of("exclude", exclude).table(groups, document, None, "relevance"))
     if empty := [table.name for table in tables if not len(table.query)]:
         raise ValueError(f"{empty[0]} has no rows; at least one is needed.")
-    ids, items, tables = match(
-        tables, f"the query ids in column {groups!r}", f"the document ids in column {document!r}"
-    )
-    results = dict(zip(systems, tables[1:], strict=False))
     return join(
-        ids, items, tables[0], results, unjudged=unjudged,
-        selected=select_queries(ids, tables[0], results, complete),
+        judged, dict(zip(systems, tables[1:], strict=False)), unjudged=unjudged, complete=complete,
         exclude=None if exclude is None else tables[-1],
-        identical=ids.tolist() if ignore_identical_ids else None,
+        own_document=(lambda query: query) if ignore_identical_ids else None,
         advice=f" Keep one row, such as by drop_duplicates([{groups!r}, {document!r}]). Rows of "
         "several systems are passed as a dict of DataFrames by name.",
     )  # fmt: skip
@@ -177,20 +171,13 @@ def of_one_table(
     if not len(labels):
         raise ValueError(f"{rows.name} has no rows; at least one is needed.")
     tables = {name: rows.table(query, document, of, field) for name, of in systems.items()}
-    for table in tables.values():
-        if len(table.query) > len(labels):
-            raise ValueError(
-                f"{rows.name}, the column of ranks, lacks ranks of some query, which a single "
-                "frame must have. Pass the negatives as score= if they are ranks among more "
-                "documents."
-            )
-        number = number_pairs(table.query, table.document, by_id=True)[1]
-        row = None if document is None else find_repeated(number)
-        if row is not None:
-            raise ValueError(
-                f"{table.where(row)}: duplicate document "
-                f"{shown(table.documents[table.document[row]])} for query "
-                f"{shown(table.queries[table.query[row]])}. Remove it."
-            )
+    table = next(iter(tables.values()))
+    if len(table.query) > len(labels):
+        raise ValueError(
+            f"{rows.name}, the column of ranks, lacks ranks of some query, which a single frame "
+            "must have. Pass the negatives as score= if they are ranks among more documents."
+        )
+    if document is not None:
+        refuse_repeated(table)
     scores = {name: table.value for name, table in tables.items()}
     return arguments(labels, scores, table.queries[table.query], unjudged)

@@ -15,12 +15,11 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
 from .columns import distinct
-from .join import ALONE, Documents, join, occurrences
-from .table import Table, in_common
+from .join import ALONE, Documents, join
+from .table import Table
 from .trec import as_nested
 
 NO_ITEM = -1
-ITEMS = "the items of actual and predicted"
 
 
 def from_ranked_lists(
@@ -124,13 +123,12 @@ def from_ranked_lists(
             exclude = {query: items for query, items in exclude.items() if query in set(truth.ids)}
         names.append("exclude")
         lists.append(_aligned(truth, exclude, "exclude"))
-    tables = [_long(name, truth.ids, of) for name, of in zip(names, lists, strict=True)]
-    items, places = in_common([table.documents for table in tables], ITEMS)
-    tables = [replace(t, document=at[t.document]) for t, at in zip(tables, places, strict=True)]
+    ids = as_ids(truth.ids)[0]
+    tables = [_long(name, truth.ids, ids, of) for name, of in zip(names, lists, strict=True)]
     return join(
-        as_ids(truth.ids)[0], items, tables[0], dict(zip(systems, tables[1:], strict=False)),
-        unjudged=unjudged, exclude=None if exclude is None else tables[-1],
-        identical=truth.ids if ignore_identical_ids else None,
+        tables[0], dict(zip(systems, tables[1:], strict=False)), unjudged=unjudged,
+        exclude=None if exclude is None else tables[-1],
+        own_document=(lambda query: query) if ignore_identical_ids else None,
     )  # fmt: skip
 
 
@@ -237,7 +235,7 @@ def _check_ordered(ids: list[Any], entries: list[Any], name: str, unordered: Any
             )
 
 
-def _long(name: str, ids: list[Any], lists: list[Any]) -> Table:
+def _long(name: str, ids: list[Any], queries: Array, lists: list[Any]) -> Table:
     """One row per query and item, with its relevance or its score; by rank if there is none."""
     items = list(chain.from_iterable(lists))
     query, by_rank = _positions(lists)
@@ -253,7 +251,7 @@ def _long(name: str, ids: list[Any], lists: list[Any]) -> Table:
                 f"{shown(ids[at])} of {name} holds the {type(item).__name__} {item!r:.100}. {fix} "
                 "it; pairs of an item and its score become a dict, {query: dict(pairs)}."
             )
-    code, distinct_items = distinct(as_objects(items), ITEMS)
+    code, distinct_items = distinct(as_objects(items), "the items")
     is_actual = name == "actual"
     values = np.ones(len(items), dtype=np.int64) if is_actual else by_rank
     if items and any(isinstance(of, Mapping) for of in lists):
@@ -264,7 +262,7 @@ def _long(name: str, ids: list[Any], lists: list[Any]) -> Table:
         )  # fmt: skip
         values = as_numbers(list(chain.from_iterable(given)), name)
         values = values if is_actual else values.astype(np.float64)
-    return Table(name, query, code, values, documents=distinct_items)
+    return Table(name, query, code, values, queries, distinct_items)
 
 
 def _positions(lists: list[Any]) -> tuple[Array, Array]:
@@ -335,7 +333,7 @@ def from_relevance_lists(relevances: Any) -> Documents:
     if truth.kind == "keys":
         every = chain.from_iterable(one.ids for one in lists)
         truth = truth._replace(ids=list(dict.fromkeys(every)))
-    tables = {}
+    queries, tables = as_ids(truth.ids)[0], {}
     for system, name in names.items():
         entries = _aligned(truth, systems[system], name)
         _check_ordered(truth.ids, entries, name, Set | Mapping)
@@ -344,18 +342,29 @@ def from_relevance_lists(relevances: Any) -> Documents:
         if labels.ndim != 1:
             raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
         query, by_rank = _positions(entries)
-        tables[system] = Table(name, query, labels, by_rank)
+        tables[system] = Table(name, query, labels, by_rank, queries)
     # a document has no id: the n-th of a query with a label is the same one in all systems
     labels = np.concatenate([table.document for table in tables.values()])
     grades = np.unique(labels)
     for system, table in tables.items():
         grade = np.searchsorted(grades, table.document)
-        nth = occurrences(table.query * len(grades) + grade)
+        nth = _occurrences(table.query * len(grades) + grade)
         tables[system] = replace(table, document=nth * len(grades) + grade)
     query = np.concatenate([table.query for table in tables.values()])
     document = np.concatenate([table.document for table in tables.values()])
-    judged = Table("relevances", query, document, labels)
-    return join(as_ids(truth.ids)[0], None, judged, tables, unjudged="nan")
+    documents = np.arange(1 + document.max(initial=0))
+    tables = {system: replace(table, documents=documents) for system, table in tables.items()}
+    judged = Table("relevances", query, document, labels, queries, documents)
+    return join(judged, tables, unjudged="nan")
+
+
+def _occurrences(numbers: Array) -> Array:
+    """How many earlier rows have the same number."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    earlier = np.empty(len(numbers), dtype=np.intp)
+    earlier[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return earlier
 
 
 def _holds_lists(entry: Any) -> bool:
@@ -454,9 +463,14 @@ def from_recommendations(
                 "one column per item."
             )
     tables = {name: _recommended(of, of_systems[name], *shape) for name, of in systems.items()}
+    ids, items = map(np.arange, shape)
+    judged, *results = [
+        replace(table, queries=ids, documents=items) for table in (judged, *tables.values())
+    ]
     return join(
-        np.arange(shape[0]), range(shape[1]), judged, tables, unjudged=unjudged, exclude=seen
-    )
+        judged, dict(zip(tables, results, strict=True)), unjudged=unjudged,
+        exclude=None if seen is None else replace(seen, queries=ids, documents=items),
+    )  # fmt: skip
 
 
 def _refuse_items_and_scores(predicted: Any, name: str) -> None:

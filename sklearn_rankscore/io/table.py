@@ -17,9 +17,9 @@ from ..query_ids.read import as_objects, of_python
 # ranks without a document, beside a hundred for each one with a document
 MOST_GAPS = 10**6
 # dtypes that NumPy brings to one without loss; integers and floats together would be rounded
-ALIKE = (set("bi"), set("bu"), set("f"), set("M"), set("m"))
+ALIKE = (set("bi"), set("bu"), set("f"), set("M"), set("m"), set("U"))
 # ids that are never equal to those of another kind
-KINDS: dict[type, str] = {Number: "numbers", str: "text", bytes: "bytes", tuple: "tuples"}
+KINDS: dict[type, str] = {Number: "number", str: "text", bytes: "bytes", tuple: "tuple"}
 
 
 @dataclass(frozen=True)
@@ -62,32 +62,18 @@ class Table:
             locate=lambda row: self.where(int(rows[row])),
         )  # fmt: skip
 
-    def with_codes(self, queries: Array, documents: Array) -> Table:
-        """The rows with other codes; each array has the new code of each code."""
-        document = documents[np.maximum(self.document, 0)]
-        if (is_gap := self.document < 0).any():
-            document[is_gap] = self.document[is_gap]
-        return replace(self, query=queries[self.query], document=document)
-
-
-def match(
-    tables: Sequence[Table], queries: str, documents: str, *, by_id: bool = False
-) -> tuple[Array, Array, list[Table]]:
-    """All query ids and document ids, and the tables with codes that are positions among them.
-
-    `queries` and `documents` are what errors call the ids. Documents are sorted if `by_id`.
-    """
-    ids, of_queries = in_common([table.queries for table in tables], queries)
-    items, of_documents = in_common([table.documents for table in tables], documents, by_id=by_id)
-    moved = zip(tables, of_queries, of_documents, strict=True)
-    return ids, items, [table.with_codes(at, of) for table, at, of in moved]
-
 
 def in_common(
     columns: Sequence[Array], name: str, *, by_id: bool = False
-) -> tuple[Array, list[Array]]:
-    """All ids of several columns of distinct ids, and where those of each are among them."""
-    _refuse_unequal(columns, name)
+) -> tuple[Array, list[Array | None]]:
+    """All ids of several columns of distinct ids, and where those of each are among them.
+
+    None means that they are all ids, in this order. `name` is what errors call the ids; they are
+    sorted if `by_id`.
+    """
+    if not by_id and all(ids is columns[0] for ids in columns):
+        return columns[0], [None] * len(columns)
+    _refuse_other_kinds(columns, name)
     if any({ids.dtype.kind for ids in columns} <= alike for alike in ALIKE):
         common, position = np.unique(np.concatenate(columns), return_inverse=True)
     else:
@@ -96,34 +82,41 @@ def in_common(
         number = {value: at for at, value in enumerate(sorted(distinct) if by_id else distinct)}
         common = as_objects(number)
         position = np.fromiter(map(number.__getitem__, listed), np.intp, len(listed))
-    return common, np.split(position, np.cumsum([len(ids) for ids in columns])[:-1])
+        _refuse_same_texts(common, name)
+    return common, list(np.split(position, np.cumsum([len(ids) for ids in columns])[:-1]))
 
 
-def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
-    """Refuse columns without an id of the same kind, and 2 beside "2", which were meant as one."""
-    seen: list[dict[str, Any]] = []
+def _kind(of: type) -> str:
+    return next((kind for base, kind in KINDS.items() if issubclass(of, base)), "")
+
+
+def _refuse_other_kinds(columns: Sequence[Array], name: str) -> None:
+    """Refuse columns that have no kind of ids in common."""
+    seen = []
     for ids in columns:
-        types = {type(one): one for one in (ids if ids.dtype.kind == "O" else ids[:1]).tolist()}
-        kinds = {of: [kind for k, kind in KINDS.items() if issubclass(of, k)] for of in types}
-        seen.append({"".join(kinds[of]): one for of, one in types.items()})
-    unequal = [
-        (next(iter(one.values())), next(iter(other.values())))
-        for one, other in combinations(filter(None, seen), 2)
-        if one.keys().isdisjoint(other) and "" not in one | other
-    ]
-    if not unequal and len(set().union(*seen) & {"numbers", "text", "bytes"}) > 1:
-        listed: list[Any] = [one for ids in columns for one in ids.tolist()]
-        text = {one for one in listed if isinstance(one, str)}
-        for other in (one for one in listed if isinstance(one, Number | bytes)):
-            as_text = other.decode(errors="replace") if isinstance(other, bytes) else str(other)
-            unequal += [(other, as_text)] if as_text in text else []
-    if unequal:
-        here, there = map(shown, unequal[0])
-        raise TypeError(
-            f"{name} are {here} in one place and {there} in another, which are never equal. "
-            "Convert all of them to one type; pairs of an item and its score become a dict, "
-            "dict(pairs)."
-        )
+        of_types = {type(one): one for one in (ids if ids.dtype.kind == "O" else ids[:1]).tolist()}
+        seen.append({_kind(of): one for of, one in of_types.items()})
+    for one, other in combinations(filter(None, seen), 2):
+        if one.keys().isdisjoint(other) and "" not in one | other:
+            raise _unequal(name, next(iter(one.values())), next(iter(other.values())))
+
+
+def _refuse_same_texts(ids: Array, name: str) -> None:
+    """Refuse 2 beside "2", of two files of which one was read as numbers."""
+    texts = {one for one in ids.tolist() if isinstance(one, str)}
+    for one in ids.tolist() if texts else ():
+        if isinstance(one, Number | bytes):
+            text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
+            if text in texts:
+                raise _unequal(name, one, text)
+
+
+def _unequal(name: str, here: Any, there: Any) -> TypeError:
+    return TypeError(
+        f"{name} are {shown(here)} in one place and {shown(there)} in another, which are never "
+        "equal. Convert all of them to one type; pairs of an item and its score become a dict, "
+        "dict(pairs)."
+    )
 
 
 def at_ranks(table: Table) -> Table:

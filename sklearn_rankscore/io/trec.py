@@ -17,8 +17,8 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, shown
 from ..query_ids.read import as_ids, as_objects, of_python
 from .columns import Columns, columns_of
-from .join import ALONE, Documents, join, select_queries
-from .table import Table, match
+from .join import ALONE, Documents, join
+from .table import Table
 from .text import has_columns, read_columns, read_lines
 
 # what a source holds: the fields of a line, and the position of the value among them
@@ -152,17 +152,14 @@ def join_trec(
         label = np.nan if unjudged == "nan" else -np.inf
         judged = replace(judged, value=np.where(judged.value < 0, label, judged.value))
     tables = [judged, *runs.values()]
-    listed = [of_python(table.queries, dates=False) for table in tables]
-    if any(isinstance(query, str | bytes) for query in chain.from_iterable(listed)):
+    of_all = chain.from_iterable(of_python(table.queries, dates=False) for table in tables)
+    if any(isinstance(query, str | bytes) for query in of_all):
         # numbers in a DataFrame are text in a file
         tables = [replace(t, queries=_as_texts(t.queries, "query", t.name)) for t in tables]
-    # in the order of trec_eval
-    ids, items, tables = match(tables, "the query ids", "the document ids", by_id=True)
-    named = dict(zip(runs, tables[1:], strict=True))
+    judged, *results = [replace(t, queries=as_ids(t.queries.tolist())[0]) for t in tables]
     return join(
-        as_ids(ids.tolist())[0], items, tables[0], named, unjudged=unjudged,
-        selected=select_queries(ids, tables[0], named, complete), advice="", by_id=True,
-        identical=list(map(str, ids)) if ignore_identical_ids else None,
+        judged, dict(zip(runs, results, strict=True)), unjudged=unjudged, complete=complete,
+        own_document=str if ignore_identical_ids else None, advice="", by_id=True,
     )  # fmt: skip
 
 
