@@ -21,12 +21,13 @@ import numpy as np
 from data import SHAPES, Data, machine, make, with_scores
 
 from sklearn_rankscore import evaluate
-from sklearn_rankscore.ranking import queries, ties
+from sklearn_rankscore.ranking import queries, rows, ties
 from sklearn_rankscore.ranking.fast import (
     documents,
     engine,
     fill,
     grades,
+    keys,
     row_sorts,
     score_order,
     width_buckets,
@@ -71,8 +72,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "columns in keys": [(fill, "WITH_COLUMNS", 0)],
     "candidates": [(engine, "FEW", 0), (score_order, "FEW", 0)],
     "sorting network": [
-        (module, "SHORT", 0)
-        for module in (engine, fill, grades, row_sorts, score_order, width_buckets)
+        (module, "SHORT", 0) for module in (engine, grades, keys, row_sorts, rows, width_buckets)
     ],
     "ties of short rows by column": [
         (ties, "TieGroupsByColumn", TieGroups),

@@ -232,7 +232,15 @@ class Block:
         """
         key = "survival", continue_prob, ties
         if key not in self._cache:
-            self._cache[key] = self._survival(continue_prob, ties)
+            product = partial(accumulate, np.multiply)
+            if ties == "average":
+                rule = TieGroups.survival
+                self._cache[key] = self._by_rank(continue_prob, ties, 1.0, rule, product)
+            else:  # in the best order, users stop as early as possible
+                reverse = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
+                by_rule = partial(TieGroups.by_rule, ties=reverse)
+                values = self._by_rank(continue_prob, ties, 1.0, by_rule, np.asarray)
+                self._cache[key] = product(values)
         return self._cache[key]
 
     def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
@@ -312,15 +320,6 @@ class Block:
             return self
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
-
-    def _survival(self, continue_prob: ArrayFunction, ties: str) -> Array:
-        product = partial(accumulate, np.multiply)
-        if ties == "average":
-            return self._by_rank(continue_prob, ties, 1.0, TieGroups.survival, product)
-        # in the best order, users stop as early as possible
-        reverse = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
-        rule = partial(TieGroups.by_rule, ties=reverse)
-        return product(self._by_rank(continue_prob, ties, 1.0, rule, np.asarray))
 
     def _by_rank(
         self,

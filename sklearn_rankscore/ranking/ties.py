@@ -338,7 +338,8 @@ def _similar(members: Array, sizes: Array, tops: Array) -> Iterator[Array]:
         if kind > SMALL:
             some = some[np.argsort(-sizes[some], kind="stable")]
         step = max(1, AT_ONCE // max(tops[some].max(), sizes[some[0]] // 16))
-        yield from (some[start : start + step] for start in range(0, len(some), step))
+        for start in range(0, len(some), step):
+            yield some[start : start + step]
 
 
 def _from_coefficients(

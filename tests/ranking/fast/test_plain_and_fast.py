@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
 from sklearn_rankscore.ranking import block as blocks_of
-from sklearn_rankscore.ranking import queries, ranking
+from sklearn_rankscore.ranking import queries, ranking, rows
 from sklearn_rankscore.ranking.fast import (
     documents,
     engine,
@@ -43,7 +43,7 @@ def ragged(draw, longest=60):
 def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = [blocks_of, documents, engine, fill, grades, keys, row_sorts, score_order]
-    modules.append(width_buckets)
+    modules += [rows, width_buckets]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             for module in modules:
@@ -89,37 +89,6 @@ def test_labels_that_are_no_grades(size, decimals, ties):
         fast = evaluate(y, s, names, groups=g, average=None, ties=ties)
         for name, expected in plain(y, s, g, names, ties=ties).items():
             np.testing.assert_allclose(fast[name], expected, rtol=1e-13, atol=0, err_msg=name)
-
-
-@given(ragged(), st.sampled_from([None, 1, 3, 40]))
-def test_fast_blocks_are_plain_blocks(data, depth):
-    read = queries.read_queries(*data[:2], groups=data[2])
-    fast, slow = ({}, {})
-    for tasks, rows in (
-        (engine.plan_blocks(read, depth, 1), fast),
-        (blocks_of.plan_blocks(read, depth), slow),
-    ):
-        for block in (task() for task in tasks):
-            for i, query in enumerate(block.queries.tolist()):
-                rows[query] = _row(block, i)
-    assert fast == slow
-
-
-def _row(block, i):
-    """All that a formula may ask of one query, in numbers that no rounding changes."""
-    size = min(block.sizes[i], len(block.ranks))
-    gain = lambda labels: 2.0**labels  # noqa: E731
-    row = {"size": int(block.sizes[i]), "retrieved": int(block.retrieved[i])}
-    for ties in ("stable", "reversed", "optimistic", "pessimistic"):
-        row[ties] = block.by_rank(gain, ties)[i, :size].tolist()
-    offset, group_size = (
-        np.broadcast_to(a, (len(block.sizes), len(block.ranks))) for a in block.tie_groups()
-    )
-    row["ties"] = offset[i, :size].tolist(), group_size[i, :size].tolist()
-    row["average"] = np.round(block.by_rank(gain)[i, :size], 9).tolist()
-    row["ideal"] = block.ideal(gain)[i, :size].tolist()
-    row["total"] = float(block.total(gain)[i])
-    return row
 
 
 MANY_TIES = {"SAMPLED_CALL": 0, "MANY": -1, "MANY_IN_SHORT": -1}
@@ -266,14 +235,6 @@ def test_documents_that_were_not_retrieved_precede_padding(width, scale):
         np.testing.assert_allclose(fast[name], expected, rtol=1e-13, err_msg=name)
 
 
-def test_padding_collides_with_nothing(monkeypatch):
-    """Rows shorter than the cut-off are not sorted twice."""
-    monkeypatch.setattr(engine, "rank_again", None)
-    g = np.repeat(np.arange(9), np.arange(17, 26))
-    s = np.random.default_rng(0).permutation(len(g)) * 1.0
-    assert evaluate(np.ones(len(g)), s, "ndcg@30", groups=g) == {"ndcg@30": 1.0}
-
-
 def distinct(n, documents, random):
     """Scores with that many distinct values."""
     return random.integers(0, n, documents) / 7
@@ -352,12 +313,6 @@ def test_ties_across_a_deep_cut_off(n_queries):
     )
 
 
-def test_scores_that_single_precision_cannot_distinguish_are_not_tied():
-    s = [[2.0, 1.0, 1.0], [2.0, 1.0 + 1e-12, 1.0]]
-    (rank,) = engine.plan_blocks(queries.read_queries([[0, 1, 0]] * 2, s), 2, jobs=1)
-    assert rank()._tied.rows.tolist() == [0]
-
-
 @pytest.mark.parametrize("width", range(2, 17))
 def test_a_network_sorts_all_zeros_and_ones(width):
     """A network that sorts these sorts everything."""
@@ -411,32 +366,6 @@ def test_uninitialised_memory_does_not_matter(monkeypatch):
     for query, labels in enumerate(rank()._ranked):
         ranked = y[g == query][np.argsort(-s[g == query])] + 1
         assert labels.tolist() == [*ranked, 0, 0, 0][:10]
-
-
-def test_keys_that_cannot_be_exact_are_tried_on_the_first_documents_alone(monkeypatch):
-    tried = []
-    for name in ("write_decimals", "write_exact_keys", "write_ranks"):
-        monkeypatch.setattr(fill, name, lambda keys, *_: tried.append(len(keys)))
-    random = np.random.default_rng(0)
-    scores = random.choice(random.normal(size=9), (200, 200))
-    evaluate(np.zeros(scores.shape), scores, "ndcg@10")
-    assert tried
-    assert max(tried) == fill.TRIED
-
-
-@pytest.mark.parametrize(("jobs", "n_blocks"), [(1, 4), (2, 2)])
-def test_blocks_of_tied_rows_are_small_in_one_thread_alone(jobs, n_blocks):
-    tied = np.random.default_rng(0).integers(9, size=(2**14, 2**7))
-    read = queries.read_queries(np.zeros(tied.shape), tied)
-    assert len(engine.plan_blocks(read, 10, jobs)) == n_blocks
-
-
-def test_padding_is_less_than_an_eighth():
-    sizes = np.arange(1, 5000)
-    widths = blocks_of.padded_width(sizes)
-    assert (widths >= sizes).all()
-    assert (widths - sizes < np.maximum(sizes / 8, 1)).all()
-    assert (widths[:16] == sizes[:16]).all()
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-40, 1e300])
