@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
@@ -30,19 +29,25 @@ FOLDS = [[0.6, 0.7, 0.8], [0.78, 0.78, 0.78], [0.7, 0.8, 0.9], [0.79, 0.79, 0.79
 DEPTH = [{"depth": d, "alpha": a} for d, a in ((1, 8), (3, 1), (9, 2), (2, 4))]
 
 
-@pytest.mark.parametrize(
-    ("complexity", "best"),
-    [
-        (None, 1),
-        ("depth", 3),
-        ("-alpha", 3),
-        ("alpha", 1),
+CHOICES = [  # scores of the folds, parameters, what is minimized, and the candidate that is chosen
+    *((FOLDS, DEPTH, complexity, best) for complexity, best in (
+        (None, 1), ("depth", 3), ("-alpha", 3), ("alpha", 1),
         (lambda params: -params["depth"], 2),
-        (lambda params: 0, 2),  # without a difference the best mean wins
-    ],
-)
-def test_picks_the_simplest_within_one_standard_error(complexity, best):
-    assert one_standard_error(complexity=complexity)(results(FOLDS, DEPTH)) == best
+        (lambda params: 0, 2))),  # without a difference the best mean wins
+    # None is the least simple
+    *(([[0.1, 0.2]] * 2, [{"depth": None}, {"depth": 5}], name, 1) for name in ("depth", "-depth")),
+    # a candidate that failed is none
+    ([[np.nan, 0.9], [0.5, 0.6], [0.4, 0.5]], DEPTH[:3], None, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("folds", "params", "complexity", "best"), CHOICES)
+def test_picks_the_simplest_within_one_standard_error(folds, params, complexity, best):
+    refit = one_standard_error("ndcg@10", complexity=complexity)
+    for again in (
+        (refit, pickle.loads(pickle.dumps(refit))) if not callable(complexity) else [refit]
+    ):
+        assert again(results(folds, params)) == again(results(folds, params, "ndcg@10")) == best
 
 
 def test_the_error_is_that_of_the_best_candidates_mean():
@@ -52,30 +57,10 @@ def test_the_error_is_that_of_the_best_candidates_mean():
         assert one_standard_error()(results(folds, DEPTH[:2])) == best
 
 
-def test_none_is_the_least_simple():
-    params = [{"depth": None}, {"depth": 5}]
-    alike = [[0.1, 0.2], [0.1, 0.2]]
-    assert one_standard_error(complexity="depth")(results(alike, params)) == 1
-    assert one_standard_error(complexity="-depth")(results(alike, params)) == 1
-
-
-def test_failed_candidates_are_left_out():
-    folds = [[np.nan, 0.9], [0.5, 0.6], [0.4, 0.5]]
-    assert one_standard_error()(results(folds, DEPTH[:3])) == 1
-    with pytest.raises(ValueError, match="no candidate has a score"):
-        one_standard_error()(results([[np.nan, 1]], DEPTH[:1]))
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_ranking(n_queries=60, as_frame=True, random_state=1)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("random", [False, True])
-def test_searches_refit_it(data, several, random):
-    X, y = data
+@pytest.mark.parametrize(("several", "random"), [(False, True), (True, False)])
+def test_searches_refit_it(several, random):
+    X, y = make_ranking(n_queries=60, as_frame=True, random_state=1)
     given = {
         "scoring": ["map@10", "ndcg@10"] if several else "ndcg@10",
         "refit": one_standard_error("ndcg@10", complexity="estimator__max_depth"),
@@ -98,45 +83,22 @@ def test_searches_refit_it(data, several, random):
     assert search.best_estimator_.estimator_.max_depth == expected
 
 
-def test_single_metric_needs_no_name_and_order_is_the_default(data):
-    X, y = data
-    search = GridSearchCV(
-        QueryRanker(DecisionTreeRegressor(random_state=0)), DEPTHS, scoring="ndcg@10",
-        refit=one_standard_error(), cv=QueryKFold(5),
-    )  # fmt: skip
-    by_name = clone(search).set_params(
-        refit=one_standard_error("ndcg@10", complexity="estimator__max_depth")
-    )
-    assert search.fit(X, y).best_params_ == by_name.fit(X, y).best_params_
+OF_ALPHA = results([[1, 2]], [{"estimator__alpha": 1}])
+REFUSED = [
+    ({}, results(FOLDS, DEPTH, "map"), r"one_standard_error\(\) must name"),
+    ({"metric": "ndcg"}, results(FOLDS, DEPTH, "map"), "of the search: 'map'"),
+    ({"complexity": "a"}, results(FOLDS, DEPTH), "no parameter 'a' in the"),
+    ({"complexity": "-alpha"}, OF_ALPHA, r"Did you mean 'estimator__alpha'\?"),
+    ({"complexity": "kind"}, results([[1, 2]], [{"kind": "gini"}]), "a parameter with numbers"),
+    ({}, results([[1], [2]], DEPTH[:2]), "at least two folds"),
+    ({}, results([[np.nan, 1]], DEPTH[:1]), "no candidate has a score"),
+]
 
 
-def test_can_be_pickled():
-    refit = pickle.loads(pickle.dumps(one_standard_error("ndcg@10", complexity="-alpha")))
-    assert refit(results(FOLDS, DEPTH, "ndcg@10")) == 3
-
-
-@pytest.mark.parametrize(
-    ("refit", "given", "message"),
-    [
-        (one_standard_error(), results(FOLDS, DEPTH, "map"), r"one_standard_error\(\) must name"),
-        (one_standard_error("ndcg"), results(FOLDS, DEPTH, "map"), "of the search: 'map'"),
-        (one_standard_error(complexity="a"), results(FOLDS, DEPTH), "no parameter 'a' in the"),
-        (
-            one_standard_error(complexity="-alpha"),
-            results([[1, 2]], [{"estimator__alpha": 1}]),
-            r"Did you mean 'estimator__alpha'\?",
-        ),
-        (
-            one_standard_error(complexity="kind"),
-            results([[1, 2]], [{"kind": "gini"}]),
-            "must name a parameter with numbers",
-        ),
-        (one_standard_error(), results([[1], [2]], DEPTH[:2]), "at least two folds"),
-    ],
-)
-def test_invalid_results_are_refused(refit, given, message):
+@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
+def test_invalid_results_are_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
-        refit(given)
+        one_standard_error(**options)(given)
 
 
 @pytest.mark.parametrize("arguments", [{"metric": 3}, {"complexity": 3}])
