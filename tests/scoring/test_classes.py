@@ -9,7 +9,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import model_selection as ms
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -85,21 +84,16 @@ def test_columns_of_class_scores_in_another_order_are_refused(frame):
     assert rs.mrr_score(labels, scores[["a", "b"]]) == pytest.approx(2.5 / 3)
 
 
-WRONG = [
-    (["a", "b"], ["a", "b"], "y_score has 3 columns for 2 classes"),
-    (["a", "b"], None, "y_score has 3 columns for 2 classes"),
-    (["a", "b"], ["a", "b", "b"], "names a class twice"),
-    (["a", "z"], ["a", "b", "c"], "holds the class .*z.*, which labels= does not name"),
-    ([1, 2], ["1", "2", "3"], "holds the class .*1.*, which labels= does not name; .*'1', '2'"),
-    ([1, np.nan], [1, 2, 3], "holds the class .*nan"),
-    (["a", None], ["a", "b", "c"], "holds the class None"),
-    (["a", "b", "c"], ["a", "b", "c"], "y_true has 3 labels, y_score has 2 rows"),
+UNNAMED = [  # others are in tests/ranking/test_refused_data.py
+    ([1, 2], ["1", "2", "3"], ".*1.*, which labels= does not name; .*'1', '2'"),
+    ([1, np.nan], [1, 2, 3], ".*nan"),
+    (["a", None], ["a", "b", "c"], "None"),
 ]
 
 
-@pytest.mark.parametrize(("truth", "labels", "message"), WRONG)
-def test_wrong_classes_are_refused(truth, labels, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize(("truth", "labels", "shown"), UNNAMED)
+def test_classes_that_labels_do_not_name(truth, labels, shown):
+    with pytest.raises(ValueError, match=f"holds the class {shown}"):
         rs.ndcg_score(truth, [[1, 2, 3], [3, 2, 1]], labels=labels)
 
 
@@ -121,18 +115,6 @@ class DuckTyped:
 
     def predict(self, X):
         return np.asarray(X)[:, 0]
-
-
-class Reversed(ClassifierMixin, BaseEstimator):
-    """Its second class, of which the decision values are, is the lower one."""
-
-    def fit(self, X, y):
-        self.model_ = LogisticRegression().fit(X, y)
-        self.classes_ = self.model_.classes_[::-1]
-        return self
-
-    def decision_function(self, X):
-        return -self.model_.decision_function(X)
 
 
 def expected_grade(model, X):
@@ -163,7 +145,6 @@ RESPONSES = [
     (GaussianNB(), RELEVANT, second_class),
     (TREE, RELEVANT, second_class),
     (VOTE, RELEVANT, prediction),
-    (Reversed(), RELEVANT, lambda model, X: -model.decision_function(X)),
     (LogisticRegression(max_iter=1000), GRADES, expected_grade),
     (GaussianNB(), GRADES, expected_grade),
     (LinearSVC(), GRADES, prediction),
@@ -190,11 +171,6 @@ def test_a_column_of_labels_is_raveled_with_a_warning(model):
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
         values = scores(model, column)
     np.testing.assert_allclose(values, expected)
-
-
-def test_the_rows_of_a_column_are_no_queries():
-    with pytest.raises(rs.NoGroupsError):
-        scores(LinearRegression(), GRADES[:, None], X, cv=3)
 
 
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier(), TREE], ids=type)
@@ -300,6 +276,7 @@ LEAVE_ONE_OUT = rs.QueryRanker(RidgeClassifierCV(scoring="ndcg@3"))
 REFUSED = [  # what a scorer that ranks classes cannot rank
     ("No query ids reached the metric 'ndcg@3'",
      lambda: BY_IDS(GaussianNB().fit(X, RELEVANT), X, RELEVANT)),
+    ("No query ids reached", lambda: scores(LinearRegression(), GRADES[:, None], X, cv=3)),
     ("Ridge returns one score per row", lambda: IN_ROWS(Ridge().fit(X, GRADES), X, GRADES)),
     (r"each row would rank one class\. .*cv=QueryKFold\(5\)",
      lambda: LEAVE_ONE_OUT.fit(INDEXED, RELEVANT)),

@@ -164,12 +164,8 @@ def searched(labels):
     return lambda: ms.GridSearchCV(RIDGE, {}, **BY_NDCG).fit(X, Y, groups=QID).score(X, labels)
 
 
-def evaluated(advice, X=X):
-    return eval(advice, {"X": X, "y": LABELS, "ids": QID, "pd": pd, "numpy": np})
-
-
 OF_Y = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
-ON_Y, RENAMED = evaluated(OF_Y), "X.set_index('QID').rename_axis('qid')"
+ON_Y = eval(OF_Y, {"y": LABELS, "ids": QID, "pd": pd, "numpy": np})
 ON_X = FRAME.assign(qid=QID).set_index("qid")
 SELECT = make_pipeline(SelectFromModel(SAMPLING), SAMPLING)
 PIPELINE = Pipeline([("select", SelectFromModel(Ridge())), ("ranker", SAMPLING)])
@@ -190,8 +186,6 @@ ADVICE = [
     *((call, OF_Y, select(ON_Y, cv=CV)) for call in (select(), select(cv=CV))),
     (searched(Y), OF_Y, searched(ON_Y)),
     (halving(min_resources=30), HALVED, halving(resource="max_queries", max_resources=16)),
-    (score(RIDGE, FRAME.assign(QID=QID), cv=CV), RENAMED,
-     score(RIDGE, evaluated(RENAMED, FRAME.assign(QID=QID)), cv=CV)),
     (score(BY_SESSION, SESSIONS, cv=CV), PLACES, score(BY_SESSION, SESSIONS, **OF_SESSIONS)),
     (lambda: PIPELINE.fit(X, Y, groups=QID), "stepname__parameter",
      lambda: PIPELINE.fit(X, Y, ranker__groups=QID)),
@@ -259,6 +253,7 @@ def replaced(cv):
     return ms.GridSearchCV(model, {"model": [BY_SESSION]}, scoring="mrr", cv=cv).fit(SESSIONS, Y)
 
 
+ONE_DOCUMENT = [(np.arange(1, len(Y)), np.array([0]))]
 SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
     "several": by_ids(Ridge(), scoring=["r2", "mrr", "ndcg@3"]),
     "two processes": by_ids(Ridge(), n_jobs=2),
@@ -268,6 +263,7 @@ SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
     "a default score": by_ids(BY_SESSION, SESSIONS, LABELS, None),
     "a ranker in a search": replaced,
     "routing": lambda cv: routed(score(Ridge(), labels=LABELS, params={"groups": QID}, cv=cv))(),
+    "one document": lambda cv: by_ids(Ridge())(cv if cv is FOLDS else ONE_DOCUMENT),
     "predictions of a ranker": lambda cv: ms.cross_val_predict(RIDGE, X, BY_Y, cv=cv),
 }
 
@@ -277,10 +273,6 @@ def test_split_queries_warn(name):
     cut, whole = (warned(partial(SPLIT[name], cv)) for cv in (ms.KFold(3), FOLDS))
     assert {w.filename for w in cut} == {__file__}
     assert not whole
-
-
-def test_one_document_of_a_query_warns():
-    assert warned(lambda: by_ids(Ridge())([(np.arange(1, len(Y)), np.array([0]))]))
 
 
 def test_samples_of_folds_of_ours_carry_ids():

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn import clone, config_context
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import (
     LogisticRegression,
@@ -39,7 +39,6 @@ ONE_LIST = "ndcg@50(groups=none,ties=stable)"
 METRICS = {  # what the oracle is given for each name
     "ndcg": ("ndcg", {}),
     "ndcg@3": ("ndcg", {"k": 3}),
-    "ndcg@12345": ("ndcg", {"k": 12345}),
     "mrr": ("mrr", {}),
     ONE_LIST: ("ndcg", {"k": 50, "ties": "stable"}),
 }
@@ -79,29 +78,20 @@ def by_hand(scoring):
     return score
 
 
-def routed(fit, scoring):
-    """Ids of arrays, which only the strings need."""
-    with config_context(enable_metadata_routing=True):
-        return fit({"groups": QID} if isinstance(scoring, str) else {})
-
-
-def rfecv(scoring, given):
-    selector = RFECV(Ridge(), scoring=scoring, cv=FOLDS).fit(X, GRADES, **given)
-    return [*selector.cv_results_["mean_test_score"], selector.score(X, GRADES, **given)]
-
-
-def logistic_regression(scoring, given):
+def logistic_regression(scoring):
     # 1.8 and 1.9 warn if these are not set
     new = {"use_legacy_attributes": False, "l1_ratios": (0.0,)}
     known = inspect.signature(LogisticRegressionCV).parameters
     new = new if "use_legacy_attributes" in known else {}
     model = LogisticRegressionCV(Cs=[0.01, 1.0], scoring=scoring, cv=FOLDS, max_iter=999, **new)
-    model.fit(X, GRADES, **given)
-    return [*np.ravel(model.C_), model.score(X, GRADES, **given)]
+    given = {"groups": QID} if isinstance(scoring, str) else {}  # which only the strings need
+    with config_context(enable_metadata_routing=True):
+        model.fit(X, GRADES, **given)
+        return [*np.ravel(model.C_), model.score(X, GRADES, **given)]
 
 
-def best(model, y, rows=X):
-    model.fit(rows, y)
+def best(model, y):
+    model.fit(X, y)
     return [model.alpha_, model.best_score_]
 
 
@@ -129,11 +119,6 @@ def importance(scoring, rows=X, labels=Y):
     return result["importances"]
 
 
-def unvalidated(scoring):
-    with config_context(skip_parameter_validation=True):
-        return cross_val_score(Ridge(), X, Y, scoring=scoring, cv=FOLDS)
-
-
 def selected(scoring):
     selector = SequentialFeatureSelector(Ridge(), n_features_to_select=2, scoring=scoring, cv=FOLDS)
     return selector.fit(X, Y).get_support()
@@ -142,17 +127,12 @@ def selected(scoring):
 REGRESSOR, CLASSIFIER = HistGradientBoostingRegressor, HistGradientBoostingClassifier
 TOOLS = [  # names, and a call with them as `scoring`
     *((name, lambda s: get_scorer(s)(FITTED, X, Y)) for name in METRICS),
-    ("mrr", lambda s: check_scoring(FITTED, scoring=s)(FITTED, X, Y)),
     (["ndcg@3", "mrr"], lambda s: [*check_scoring(FITTED, scoring=s)(FITTED, X, Y).values()]),
-    ("ndcg@3", unvalidated),
-    ("ndcg@3", importance),
     (["mrr", "ndcg@3"], importance),
     ("ndcg@3", lambda s: importance(s, INDEXED, GRADES)),
-    ("ndcg@3", lambda s: best(RidgeCV(ALPHAS, scoring=s, cv=FOLDS), GRADES, INDEXED)),
     ("ndcg@3", lambda s: best(RidgeCV(ALPHAS, scoring=s, cv=FOLDS), Y)),
     ("ndcg@3", selected),
-    ("ndcg@3", lambda s: routed(lambda given: rfecv(s, given), s)),
-    ("ndcg@3", lambda s: routed(lambda given: logistic_regression(s, given), s)),
+    ("ndcg@3", logistic_regression),
     (ONE_LIST, lambda s: best(RidgeCV(ALPHAS, scoring=s), Y)),
     (ONE_LIST, lambda s: best(RidgeClassifierCV(ALPHAS, scoring=s, cv=FOLDS), RELEVANT)),
     (ONE_LIST, lambda s: boosted(REGRESSOR, Y, s)),
@@ -172,8 +152,6 @@ def test_a_string_scores_as_a_function_does(scoring, tool):
 
 MALFORMED = {
     "ndcg@0": "positive integer, got '0'",
-    "ndcg@ten": "positive integer, got 'ten'",
-    "ndcg@5(gian=linear)": "Did you mean 'gain'",
     "ndcg@5(gain=lineal)": "Did you mean 'linear'",
     **dict.fromkeys(
         ["accurracy", "precison", "mape"], "'scoring' parameter of .* must be|valid scoring value"
