@@ -67,8 +67,6 @@ NO_GROUPS = [
           (LGBM, "LGBMRanker.fit", {}), (XGB, "XGBRanker.fit", {}),
           (Ridge(), "Ridge.fit", {"max_queries": 3}),
           (make("LGBMRegressor"), "LGBMRegressor", {"early_stopping": "ndcg@5"}))),
-    (fit(eval_set=[(X, Y)]), r"an evaluation set of .*eval_qid=\[ids\]"),
-    (lambda: FITTED.score(X, Y), "No query ids"),
     (lambda: FITTED.rank(X), r"QueryRanker.rank: call rank\(X, groups=ids\)"),
     *((fit(model), "have them in the index of X")
       for model in (BaggingRegressor(QueryRanker(LGBM)), LassoCV(cv=CV),
@@ -157,10 +155,6 @@ OTHERS = [
 ]
 OF_CATBOOST = [
     (fit(catboost, groups=None), NoGroupsError, "No query ids reached CatBoostRanker.fit"),
-    (
-        lambda: GridSearchCV(QueryRanker(catboost(cat_features=[0])), {}).fit(X, Y, groups=IDS),
-        RuntimeError, r"write a tuple, as cat_features=\('color', 'brand'\)",
-    ),
     *((call, (TypeError, ValueError), message) for call, message in (
         (fit(catboost, group_id=IDS), "got group_id="),
         (lambda: fit(catboost)().predict(X[0]), ONE_ROW),
