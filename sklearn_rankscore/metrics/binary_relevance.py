@@ -51,11 +51,7 @@ class RecallArgs(HitsArgs, total=False):
 
 @overload
 def map_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    average: None,
-    **options: Unpack[APArgs],
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[APArgs]
 ) -> Array: ...
 @overload
 def map_score(

@@ -1,7 +1,5 @@
 """A warning where no scores could change a value."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,14 +71,6 @@ def test_ids_of_documents(name):
 def test_every_document_relevant(name):
     with pytest.warns(UserWarning, match="all are equally relevant to .*threshold="):
         assert EQUALLY_RELEVANT[name]() == pytest.approx(1, abs=0.03)
-
-
-def test_it_is_said_once_in_a_loop():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for _ in range(3):
-            map_score(RATINGS, SCORES, groups=GROUPS)
-    assert len(caught) == 1
 
 
 NOT_FIXED = {

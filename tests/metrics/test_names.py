@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.model_selection import cross_validate
 
 from sklearn_rankscore import (
     RankingAccumulator,
@@ -21,48 +21,26 @@ from sklearn_rankscore.metrics.names import METRICS, names_metric, parse_name, w
 # what users of other libraries write, and the same in the words of this one
 SPELLINGS = {
     "NDCG@10": "ndcg@10",
-    "nDCG@10": "ndcg@10",
     "nDCG": "ndcg",
     "P@5": "precision@5",
-    "p@5": "precision@5",
-    "Precision@5": "precision@5",
-    "pre@5": "precision@5",
     "R@5": "recall@5",
     "success@5": "hit_rate@5",
-    "hit@5": "hit_rate@5",
-    "Hit@5": "hit_rate@5",
-    "hr@10": "hit_rate@10",
     "HR@10": "hit_rate@10",
     "hit-rate@10": "hit_rate@10",
-    "hit_rate_@10": "hit_rate@10",
     "_ndcg": "ndcg",
     "ndcg__at_10": "ndcg@10",
-    "HitRate@10": "hit_rate@10",
     "recip_rank": "mrr",
-    "RR": "mrr",
     "RR@10": "mrr@10",
-    "MRR@10": "mrr@10",
-    "mean_reciprocal_rank": "mrr",
-    "AP": "map",
     "AP@100": "map@100",
-    "mean_average_precision": "map",
     "MAP(threshold=1)": "map(threshold=1)",
     "ndcg_cut_10": "ndcg@10",
-    "ndcg_cut.10": "ndcg@10",
     "P_10": "precision@10",
-    "recall_5": "recall@5",
     "map_cut_10": "map@10",
-    "success_5": "hit_rate@5",
     "Rprec": "r_precision",
-    "r-precision": "r_precision",
     "ndcg_at_10": "ndcg@10",
-    "mrr_at_10": "mrr@10",
     "hit_rate_at_1": "hit_rate@1",
-    "gauc": "query_auc",
     "GAUC": "query_auc",
     "QueryAUC": "query_auc",
-    "PFound@3": "pfound@3",
-    "kendalltau": "kendall_tau",
     "spearmanr": "spearman",
     "nDCG @ 10 ( Gain = Exponential )": "ndcg@10(gain=exponential)",
     "P_10(threshold=1)": "precision@10(threshold=1)",
@@ -70,12 +48,10 @@ SPELLINGS = {
     "AP(rel=1)": "map(threshold=0)",
     "rbp.95": "rbp(p=0.95)",
     "set_P": "precision",
-    "set_F": "f1",
     "relative_P_5(threshold=1)": "precision@5(threshold=1, denominator=attainable)",
     "NDCG:top=10;type=Exp": "ndcg@10(gain=exponential, like=catboost)",
     "NDCG:top=-1;denominator=Position;hints=x": "ndcg(discount=reciprocal, like=catboost)",
     "PrecisionAt:top=5": "precision@5(like=catboost)",
-    "PrecisionAt": "precision(like=catboost)",
     "MAP:top=3;border=0": "map@3(threshold=0, like=catboost)",
     "QueryAUC:type=Classic": "query_auc(like=catboost)",
     "QueryAUC:type=Ranking": "pair_accuracy(like=catboost)",
@@ -96,63 +72,36 @@ def test_a_spelling_is_the_metric_that_it_names(spelling, name, data):
     expected = evaluate(y_true, y_score, name, groups=groups)
     # the result is found under what was asked for
     assert evaluate(y_true, y_score, spelling, groups=groups) == {spelling: expected[name]}
-    assert query_scores(y_true, y_score, spelling, groups=groups).mean() == {
-        spelling: pytest.approx(expected[name])
-    }
-
-
-@pytest.mark.parametrize(("spelling", "name"), SPELLINGS.items())
-def test_scikit_learn_takes_every_spelling(spelling, name):
-    X, y, groups = make_ranking(n_queries=30, random_state=0)
-    y = (y > 0).astype(int)
-    model = Ridge().fit(X, y)
+    scores = query_scores(y_true, y_score, spelling, groups=groups)
+    assert scores.mean() == {spelling: pytest.approx(expected[name])}
+    model = Ridge().fit(y_score[:, None], y_true)
     by_name = make_ranking_scorer(name)  # scikit-learn has a "precision" of its own
-    value = get_scorer(spelling)(model, X, y, groups=groups)
-    assert value == by_name(model, X, y, groups=groups)
-
-
-def test_keys_of_cross_validate_are_what_was_written():
-    X, y = make_ranking(n_queries=30, as_frame=True, random_state=0)
-    folds = GroupKFold(3).split(X, groups=X["qid"])
-    result = cross_validate(Ridge(), X, y, scoring=["P@5", "NDCG@10"], cv=list(folds))
-    assert {"test_P@5", "test_NDCG@10"} <= result.keys()
+    given = model, y_score[:, None], y_true
+    assert get_scorer(spelling)(*given, groups=groups) == by_name(*given, groups=groups)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("ndgc@10", "'ndgc@10' is not a known metric. Did you mean 'ndcg@10'"),
-        ("NDGC@10", "Did you mean 'ndcg@10'"),
-        ("ndgc", "Did you mean 'ndcg'"),
         ("mean_average_precison@5", "Did you mean 'map@5'"),
-        ("recip_rnk", "Did you mean 'mrr'"),
         ("ndcg10", "Did you mean 'ndcg@10'"),
         ("top_k_accuracy@3", "several meanings: use 'hit_rate@k'"),
         ("kendal@5", r"Did you mean 'kendall_tau'\?"),
-        ("kendal@5(average=none)", r"Did you mean 'kendall_tau\(average=none\)'"),
         ("roc_auc@5", r"Did you mean 'query_auc'"),
         ("bpref5", r"Did you mean 'bpref'\?"),
         ("ndcg_10", "Did you mean 'ndcg@10'"),
-        ("ndcg 10", "Did you mean 'ndcg@10'"),
-        ("ndcg__10", "Did you mean 'ndcg@10'"),
-        ("precision10", "Did you mean 'precision@10'"),
         ("ndcg_score", "Did you mean 'ndcg'"),
         ("ndgc@10(gain=exponential)", r"Did you mean 'ndcg@10\(gain=exponential\)'"),
         ("foo@3", "'foo@3' is not a known metric. Known are map, mrr"),
         ("@3", "'@3' is not the name of a metric. Names are written"),
         ("auc", "several meanings: use 'query_auc'.*'roc_auc'"),
-        ("AUC@5", "several meanings: use 'query_auc'.*'roc_auc'"),
         ("accuracy@5", "several meanings: use 'hit_rate'.*'query_auc'"),
         ("P", "'P' needs a cut-off, such as 'P@5'"),
-        ("R(threshold=1)", "needs a cut-off, such as 'R@5'"),
         ("ndcg_cut", "'ndcg_cut' needs a cut-off, such as 'ndcg_cut@5', or is 'ndcg'"),
-        ("NDCG-cut(gain=binary)", "needs a cut-off, such as 'NDCG-cut@5', or is 'ndcg'"),
-        ("map_cut", "'map_cut' needs a cut-off, such as 'map_cut@5', or is 'map'"),
-        ("success", "'success' needs a cut-off, such as 'success@5', or is 'hit_rate'"),
         ("map_cut_10@5", "Did you mean 'map@10'"),
         ("ndcg@0-", "must be a positive integer, got '0-'"),
         ("-ndcg", "'-ndcg' is not a known metric. Did you mean 'ndcg'"),
-        ("ndcg@10--", "must be a positive integer, got '10--'"),
         ("ndcg@" + "1" * 5000, r"'ndcg@1+'\.\.\. of 5,005 letters is not the name of a metric"),
     ],
 )
@@ -166,11 +115,6 @@ def test_a_misspelt_name_is_answered_with_the_nearest_of_this_package(name, mess
     for scoring in (name, [name], {"a": name}):
         with pytest.raises(ValueError, match=message):
             cross_validate(Ridge(), X, y, scoring=scoring, cv=3)
-
-
-def test_a_semicolon_before_an_option_separates_no_metrics(data):
-    with pytest.raises(ValueError, match=r"hints=x' is not a known metric\. Known are map"):
-        evaluate(*data[:2], "AverageGain:top=10;hints=x", groups=data[2])
 
 
 OF_OTHERS = """

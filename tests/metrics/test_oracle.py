@@ -250,37 +250,6 @@ def test_every_combination_of_options(metric):
             )
 
 
-def long_set(labels, n_queries=30):
-    """Queries of up to 70 documents, each with a tie group of five and another of three."""
-    rng = np.random.default_rng(2)
-    sizes = rng.integers(9, 71, n_queries)
-    y_score = []
-    for n in sizes:
-        score = np.arange(n, dtype=float)
-        head = rng.integers(0, n - 8)
-        score[head : head + 5], score[head + 5 : head + 8] = head, head + 5
-        y_score.append(rng.permutation(score))
-    groups = np.repeat(rng.permutation(n_queries), sizes)
-    order = rng.permutation(len(groups))
-    y_true = rng.choice(labels, len(groups))
-    return y_true[order], np.concatenate(y_score)[order], groups[order]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("metric", "k"),
-    [slow_if(f"{m}-{k}", m, k, slow=k is None) for m, k in CUT if k in (5, None)],
-)
-def test_long_queries(metric, k):
-    cut = {} if k is None else {"k": k}
-    y_true, y_score, groups = long_set(LABELS[metric])
-    rows = (y_true.tolist(), y_score.tolist(), groups.tolist())
-    expected = oracle.score(metric, *rows, average=None, **cut)
-    for n_jobs in (1, 2):
-        ours = evaluate(y_true, y_score, metric, groups=groups, average=None, n_jobs=n_jobs, **cut)
-        np.testing.assert_allclose(*ours.values(), expected, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(("metric", "k"), [cut for cut in CUT if cut[1] in (10, None)])
 def test_padded_queries(metric, k, whole):

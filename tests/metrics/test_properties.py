@@ -122,17 +122,6 @@ def swapping_an_inversion(metric, data, options):
             assert values(metric, y, t, **options) >= before - 1e-12
 
 
-def mean_of_queries(metric, data, options):
-    y, s, g = data.draw(documents(metric))
-    for replacement in (0.0, 0.5, math.nan):
-        each = values(metric, y, s, g, replace_undefined_by=replacement, **options)
-        kept = each[~np.isnan(each)]
-        (score,) = evaluate(
-            y, s, metric, groups=g, replace_undefined_by=replacement, **options
-        ).values()
-        close(score, kept.mean() if len(kept) else math.nan)
-
-
 def weights_are_repetitions(metric, data, options):
     y, s, g = data.draw(documents(metric))
     times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=4, max_size=4)))
@@ -159,24 +148,6 @@ def alone(metric, data, options):
     among = values(metric, y, s, g, **options)
     each = [values(metric, y[g == q], s[g == q], **options)[0] for q in np.unique(g)]
     np.testing.assert_array_equal(among, each)
-
-
-def undefined_queries(metric, data, options):
-    """Undefined with all labels 0; defined with labels above 0 and 0 at different scores."""
-    if metric == "judged":  # defined whatever the labels are
-        return
-    _, s, g = data.draw(documents(metric))
-    s[s == -INF] = 2.0
-    replacement = data.draw(st.sampled_from([-5.0, 5.0, 0.25]))
-    given = {"replace_undefined_by": replacement, **options}
-    assert set(values(metric, np.zeros(len(s)), s, g, **given)) == {replacement}
-    labels = np.where(np.arange(4) == data.draw(st.integers(0, 3)), 0.5, 0.0)
-    ours = values(metric, labels, np.array([1.0, 4.0, 3.0, 2.0]), **given)
-    assert ours == values(metric, labels, np.array([1.0, 4.0, 3.0, 2.0]), **options)
-    (mean,) = evaluate(
-        [0, 0, *labels], [1, 1, 1, 4, 3, 2], metric, groups=[0, 0, 1, 1, 1, 1], **given
-    ).values()
-    close(mean, (ours[0] + replacement) / 2)
 
 
 def rows_of_a_matrix(metric, data, options):
@@ -213,17 +184,6 @@ def deeper_is_not_lower(metric, data, options):
     assert (np.diff(by_k, axis=0) >= -1e-12).all()
 
 
-def tie_rules_are_bounds(metric, data, options):
-    if "ties" not in options or not METRICS[metric].best_order:
-        return
-    y, s, g = data.draw(documents(metric))
-    rules = ["pessimistic", "stable", "reversed", "average", "optimistic"]
-    ours = {rule: values(metric, y, s, g, **{**options, "ties": rule}) for rule in rules}
-    for rule in rules:
-        np.testing.assert_array_less(ours["pessimistic"], ours[rule] + 1e-12)
-        np.testing.assert_array_less(ours[rule], ours["optimistic"] + 1e-12)
-
-
 PROPERTIES = {
     "row order": row_order,
     "names and order of queries": names_of_queries,
@@ -231,16 +191,13 @@ PROPERTIES = {
     NOT_ONE: perfect_is_one,
     "perfect ranking is best": perfect_is_best,
     "swapping an adjacent inversion never lowers": swapping_an_inversion,
-    "average=None averages to the score": mean_of_queries,
     "weights are repetitions of queries": weights_are_repetitions,
     BEYOND: beyond_is_none,
     "a query alone is itself among others": alone,
-    "an undefined query takes its replacement": undefined_queries,
     "two-dimensional rows are queries": rows_of_a_matrix,
     "a result is a Python float": results_are_floats,
     "input is not changed": input_is_not_changed,
     "a deeper cut-off is not lower": deeper_is_not_lower,
-    "optimistic and pessimistic are bounds": tie_rules_are_bounds,
 }
 
 

@@ -77,6 +77,8 @@ OPTIONS = [
     (ndcg_score, {"gain": lambda y: np.where(y == 1, -1, 1)}, ValueError, "gain callable returned"),
     (ndcg_score, {"discount": lambda r: 1.0}, ValueError, "discount callable"),
     (map_score, {"threshold": NAN}, ValueError, "threshold must be finite; got nan"),
+    *[(map_score, {"threshold": t, "unjudged": "irrelevant"}, TypeError, "be a number")
+      for t in ("1", None)],
     (map_score, {"threshold": "1"}, TypeError, "threshold must be a number; got '1'"),
     (map_score, {"threshold": True}, TypeError, "threshold must be a number; got True"),
     (map_score, {"threshold": 10**400}, ValueError, "threshold must be finite"),
@@ -190,12 +192,6 @@ def test_evaluate_refuses(change, error, message):
         evaluate(**good_call() | {"metrics": "ndcg"} | change)
 
 
-@pytest.mark.parametrize("threshold", ["1", None])
-def test_a_threshold_that_is_no_number_beside_a_rule_for_unjudged_documents(threshold):
-    with pytest.raises(TypeError, match="threshold must be a number"):
-        map_score(Y, S, groups=G, threshold=threshold, unjudged="irrelevant")
-
-
 def test_a_block_refuses_an_unknown_tie_rule():
     def first_label(block):
         return block.by_rank(lambda labels: labels, ties="avg")[:, 0]
@@ -234,7 +230,3 @@ def test_a_metric_may_return_any_sequence_of_three_values(kind):
 def test_options_that_contradict_a_name_are_refused(name, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make_ranking_scorer(name, **options)
-
-
-def test_options_may_repeat_a_name():
-    assert make_ranking_scorer("ndcg@10(gain=linear)", k=10, gain="linear").resolved.cutoff == 10

@@ -164,12 +164,6 @@ def test_scores_of_queries_and_reports_take_the_option():
     assert "judgment" not in ranking_report(S, S, metrics="ndcg", groups=G, unjudged="drop")
 
 
-def test_weights_stay_with_queries_whose_documents_are_dropped():
-    weights = np.array([1.0, 2.0, 5.0])
-    mean = precision_at_k(Y, S, k=2, groups=G, unjudged="drop", sample_weight=weights[G])
-    assert mean == pytest.approx((0.5 * 1 + 0 * 2 + 0.5 * 5) / 8)
-
-
 def test_labels_without_nan_need_one_sort(monkeypatch):
     calls = []
     plan = ranking.Ranking._tasks
