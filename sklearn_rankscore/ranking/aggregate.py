@@ -39,9 +39,10 @@ class MetricValues:
             result = values, 1.0, ~np.isnan(values)
         numerator, denominator, defined = result
         # copied, because they may be views of larger arrays
-        numerator = np.array(np.broadcast_to(numerator, queries.shape), float)
-        denominator = np.array(denominator, float)
-        defined = np.broadcast_to(np.asarray(defined, dtype=bool), queries.shape)
+        numerator, denominator = np.array(numerator, float), np.array(denominator, float)
+        defined = np.asarray(defined, dtype=bool)
+        if not numerator.shape == defined.shape == queries.shape:  # some may be numbers
+            numerator, defined = (np.full(queries.shape, part) for part in (numerator, defined))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = numerator / denominator
         ratio[(denominator == 0) & defined] = 0.0

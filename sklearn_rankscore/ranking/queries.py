@@ -167,9 +167,9 @@ def _read_labels(
         )
     true = as_column(y_true, "y_true")
     true = ravel_column(true) if grouped and true.ndim == 2 else true
-    if true.ndim == score.ndim == 1:
-        check_consistent_length(true, score)
     if true.shape != score.shape:
+        if true.ndim == score.ndim == 1:
+            check_consistent_length(true, score)
         raise ValueError(
             f"y_true has shape {true.shape}, y_score has shape {score.shape}; both must be "
             "one-dimensional, or both (n_queries, n_documents), or y_true class labels of shape "
