@@ -70,7 +70,7 @@ def load_letor(
         How to treat a line with several values of one feature: raise an error, or use the first or
         the last one.
     dtype : dtype, default=float64
-        Type of the features: floats, integers or booleans.
+        Type of the features, float32 or float64.
 
     Returns
     -------
@@ -90,9 +90,8 @@ def load_letor(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a file is empty, has no query ids or a malformed line, if they contradict the file of
-        query sizes, if it has more than `n_features` features, if a line repeats a feature, or if
-        a feature is not a value of an integer `dtype`.
+        If a file is empty, has no query ids or a malformed line, if it has more than `n_features`
+        features, if a line repeats a feature, or if `dtype` is another type.
 
     See Also
     --------
@@ -116,27 +115,31 @@ def load_letor(
     check_choice("repeated_features", repeated_features, ("error", "first", "last"))
     if zero_based != "auto":
         check_flag("zero_based", zero_based)
-    if np.dtype(dtype).kind not in "fiub":
-        raise ValueError(f"dtype must be of floats, integers or booleans; got {dtype!r}.")
-    given: Any = path
-    is_one = isinstance(path, str | os.PathLike) or hasattr(path, "read")
-    paths = [Path(one) for one in ([given] if is_one else given)]
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}. Convert the result.")
+    is_one = isinstance(path, str | os.PathLike)
+    given: Any = [path] if is_one else path
+    paths = [Path(one) for one in given]
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
     ids = _ids_of_files(paths)
-    # sparse matrices have few types
-    exact: Any = np.dtype(dtype).type if np.dtype(dtype) in ("f4", "f8") else np.float64
-    parts = _load(paths, exact, repeated_features)
+    parts = _load(paths, np.dtype(dtype).type, repeated_features)
     has_zero = any(X.indices.size and X.indices.min() == 0 for X in parts[::2])
     if has_zero and not zero_based:
         raise ValueError("A feature has the number 0, but zero_based=False.")
     first = int(not (has_zero or zero_based is True))
+    n_found = parts[0].shape[1] - first
+    width = n_found if n_features is None else check_count("n_features", n_features, 1)
+    if width < n_found:
+        raise ValueError(f"n_features={n_features}, but there are {n_found} features.")
+    names = [f"feature_{first + column}" for column in range(width)]
     results: list[Any] = []
     for sparse, y, groups in zip(parts[::2], parts[1::2], ids, strict=True):
-        X = _dense(sparse[:, first:], n_features, np.dtype(dtype))
+        features = sparse[:, first:]
+        features.resize(len(y), width)
+        X = features.toarray()
         are_whole = (np.abs(y) < LARGEST_EXACT_INTEGER) & (y == np.rint(y))
         y = y.astype(np.int64) if are_whole.all() else y
-        names = [f"feature_{first + column}" for column in range(X.shape[1])]
         results.append(_with_index(X, y, groups, names) if as_frame else (X, y, groups))
     return results[0] if is_one else results
 
@@ -252,21 +255,10 @@ def _ids_of_files(paths: list[Path]) -> list[Array]:
         lines = [(number, of[1] if len(of) > 1 else b"") for number, of in _lines(path, 2)]
         if not lines:
             raise ValueError(f"{path} is empty: it has no line of a document.")
-        sizes = _sizes_beside(path, len(lines))
         if any(field.startswith(b"qid:") for _, field in lines):
             parts.append(np.array([_written_id(path, *line) for line in lines]))
-            ends = np.flatnonzero(parts[-1][1:] != parts[-1][:-1]) + 1
-            if sizes is not None and ends.tolist() != np.cumsum(sizes[sizes > 0])[:-1].tolist():
-                raise ValueError(
-                    f"The qid: of {path} and the query sizes in the file beside it describe "
-                    "different queries. Remove one of them."
-                )
-        elif sizes is None:
-            raise ValueError(
-                f"{path} has no query ids: its lines have no qid:ID after the label, and there is "
-                f"no file of query sizes {path.name}.query or {path.name}.group beside it."
-            )
         else:
+            sizes = _sizes_beside(path, len(lines))
             parts.append(np.repeat(np.arange(len(sizes)) + n_numbered, sizes))
             n_numbered += len(sizes)
     if len({part.dtype.kind for part in parts}) > 1:
@@ -281,28 +273,29 @@ def _ids_of_files(paths: list[Path]) -> list[Array]:
 
 
 def _written_id(path: Path, number: int, field: bytes) -> str:
-    try:
-        if field.startswith(b"qid:") and (text := field[4:].decode()):
-            return text
-        problem = "there is none after the label"
-    except UnicodeDecodeError as error:
-        problem = str(error)
-    raise ValueError(f"{path}, line {number}: wrong qid:ID {field!r}, {problem}.")
+    qid, _, text = field.decode(errors="replace").partition(":")
+    if qid != "qid" or not text or "\ufffd" in text:
+        raise ValueError(f"{path}, line {number}: wrong qid:ID {field!r} after the label.")
+    return text
 
 
-def _sizes_beside(path: Path, n_lines: int) -> Array | None:
+def _sizes_beside(path: Path, n_lines: int) -> Array:
     file = next((f for end in SIZE_FILES if (f := Path(f"{path}{end}")).exists()), None)
     if file is None:
-        return None
+        raise ValueError(
+            f"{path} has no query ids: its lines have no qid:ID after the label, and there is no "
+            f"file of query sizes {path.name}.query or {path.name}.group beside it."
+        )
     try:
         sizes = np.loadtxt(file, dtype=np.int64, ndmin=1)
-        if sizes.ndim > 1 or sizes.min(initial=0) < 0 or sizes.sum() != n_lines:
-            raise ValueError(f"got {sizes.tolist()!r:.100}, which add up to {sizes.sum()}")
-    except ValueError as error:
+        is_right = sizes.ndim == 1 and sizes.min(initial=0) >= 0 and sizes.sum() == n_lines
+    except ValueError:
+        is_right = False
+    if not is_right:
         raise ValueError(
             f"{file} must hold the size of one query per line, integers that add up to the "
-            f"{n_lines} lines of {path} ({error})."
-        ) from error
+            f"{n_lines} lines of {path}."
+        )
     return np.asarray(sizes)
 
 
@@ -361,23 +354,3 @@ def _rewritten(path: Path, dtype: type[np.floating], repeated: RepeatedFeatures)
         result.write(b"\n")
     result.seek(0)
     return result
-
-
-def _dense(X: Any, n_features: int | None, dtype: np.dtype[Any]) -> Array:
-    """Features of the type, which may be one of integers only if it does not change them."""
-    values = X.data
-    with np.errstate(invalid="ignore"):
-        is_wrong = (values.astype(dtype) != values) | (np.abs(values) >= LARGEST_EXACT_INTEGER)
-    if dtype.kind != "f" and is_wrong.any():
-        raise ValueError(
-            f"the feature value {values[is_wrong][0]:.16g} is not of dtype={dtype.name!r}, or may "
-            "be rounded, because the file is read as floats, which hold integers up to 2**53. "
-            "Leave dtype out, or pass 'float32'."
-        )
-    if n_features is not None and X.shape[1] != check_count("n_features", n_features, 1):
-        if X.indices.size and X.indices.max() >= n_features:
-            raise ValueError(
-                f"n_features={n_features}, but there are {X.indices.max() + 1} features."
-            )
-        X.resize(X.shape[0], n_features)
-    return np.asarray(X.toarray().astype(dtype, copy=False))

@@ -51,7 +51,7 @@ def test_it_reads_what_scikit_learn_writes(tmp_path):
 def test_sizes_beside_the_file(tmp_path, end):
     write(tmp_path, "2\n1\n", f"train.txt.{end}")
     assert load_letor(write(tmp_path, f"{BARE}2 1:3\n"))[2].tolist() == [0, 0, 1]
-    assert load_letor(write(tmp_path, TEXT))[2].tolist() == [7, 7, 9]  # they agree with the ids
+    assert load_letor(write(tmp_path, TEXT))[2].tolist() == [7, 7, 9]  # ids go first
 
 
 def lines(*ids):
@@ -78,9 +78,8 @@ READ = [
     ([REPEATED], {"repeated_features": "first"}, 0, [[[1, 0], [0.25, 5]]]),
     ([REPEATED], {"repeated_features": "last"}, 0, [[[1, 0], [0.25, 6]]]),
     *((["1 qid:1 1:3 2:7\n"], {"dtype": dtype}, 0, [np.array([[3, 7]], dtype).tolist()])
-      for dtype in ("f2", "f4", "f8", "i4", "u1")),
+      for dtype in ("f4", "f8")),
     (["1 qid:1 1:1e39\n0 qid:1 1:9007199254740991\n"], {}, 0, [[[1e39], [2.0**53 - 1]]]),
-    (["1 qid:1 1:9007199254740991\n"], {"dtype": "int64"}, 0, [[[2**53 - 1]]]),
 ]  # fmt: skip
 
 
@@ -108,15 +107,9 @@ def test_files_with_sizes_are_numbered_and_do_not_mix_with_ids(tmp_path):
         load_letor([*files, write(tmp_path, TEXT)])
 
 
-def feature(value, dtype):
-    return (f"1 qid:1 1:1 2:{value}\n", {"dtype": dtype}, f"value {value}.* is not of dtype='")
-
-
 REFUSED = [
-    *(feature(*wrong) for wrong in [("0.5", "i4"), ("300", "u1"), ("-1", "u4"), ("nan", "i8"),
-                                    ("2", bool), ("9007199254740992", "i8")]),
-    *((TEXT, {"dtype": dtype}, "must be of floats, integers or booleans")
-      for dtype in ("S4", object, complex, "M8[s]")),
+    *((TEXT, {"dtype": dtype}, "dtype must be float32 or float64")
+      for dtype in ("f2", "i8", bool, "S4", object)),
     ("1 qid:1 1:1e39\n", {"dtype": "f4"}, "finite numbers of the type float32"),
     *((f"0 qid:1 1:2\n{line}\n", {}, "line 2: got .*with finite numbers")
       for line in ("1 qid:1 1:1e400", "-1e400 qid:1 1:2", "1 qid:1 1:inf")),
@@ -151,9 +144,6 @@ def test_wrong_sizes_are_named(tmp_path, sizes):
     message = r"train\.txt\.query must hold the size of one query per line, .* the 2 lines of "
     with pytest.raises(ValueError, match=message):
         load_letor(write(tmp_path, BARE))
-    write(tmp_path, "1\n2\n", "other.txt.query")
-    with pytest.raises(ValueError, match="describe different queries"):
-        load_letor(write(tmp_path, TEXT, "other.txt"))
 
 
 @pytest.mark.parametrize(
@@ -169,5 +159,5 @@ def test_what_is_no_file():
         load_letor("missing.txt")
     with pytest.raises(ValueError, match="got none"):
         load_letor([])
-    with pytest.raises(TypeError, match=r"PathLike .*not .*BytesIO"):
+    with pytest.raises(TypeError, match="PathLike"):
         load_letor(io.BytesIO(b"1 qid:1 1:2\n"))
