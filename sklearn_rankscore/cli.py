@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import math
 import os
@@ -11,7 +10,7 @@ import re
 import sys
 import warnings
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -35,9 +34,12 @@ __all__ = ["main"]
 
 FAILED, WRONG_ARGUMENTS, INTERRUPTED = 1, 2, 130
 DEFAULT_METRICS = ["map", "ndcg@10", "mrr", "precision@10", "recall@100"]
-FORMATS = ("table", "markdown", "latex", "csv", "json")
-# the options of a comparison, and their defaults
-COMPARISON = {"test": "permutation", "confidence": 0.95, "seed": 0}
+# the methods of a table, and of a comparison
+FORMATS = {
+    "table": ("text", "to_string"),
+    "markdown": ("markdown", "to_markdown"),
+    "latex": ("latex", "to_latex"),
+}
 LONGEST_ARGUMENT, LONGEST_MESSAGE = 10_000, 2_000
 DESCRIPTION = """\
 QRELS and RUN are TREC files (also .gz, .bz2, .xz), CSV, TSV or Parquet files with named columns, or
@@ -98,8 +100,6 @@ def _say(kind: str, message: Any) -> None:
 def _text_of(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, FileNotFoundError) and error.strerror is None:  # of PyArrow
-        return f"{error}: {os.strerror(errno.ENOENT)}"
     return str(error)
 
 
@@ -143,7 +143,7 @@ def _parse(argv: Sequence[str]) -> Namespace:
         "evaluate", help="evaluate one or several runs", description=DESCRIPTION, **style
     )
     of_evaluate.set_defaults(command=evaluate)
-    _add_arguments(of_evaluate.add_argument)
+    _add_arguments(of_evaluate)
     of_metrics = commands.add_parser("metrics", help="list the metrics and their options")
     of_metrics.set_defaults(command=metrics)
     if any(len(argument) > LONGEST_ARGUMENT for argument in argv):
@@ -157,7 +157,8 @@ def _parse(argv: Sequence[str]) -> Namespace:
     return arguments
 
 
-def _add_arguments(add: Callable[..., Any]) -> None:
+def _add_arguments(parser: Parser) -> None:
+    add = parser.add_argument
     add("qrels", metavar="QRELS", help="relevance judgments")
     add("runs", metavar="RUN", nargs="*", help="run, or NAME=PATH")
     add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
@@ -178,13 +179,15 @@ def _add_arguments(add: Callable[..., Any]) -> None:
         "and rank")  # fmt: skip
     add("--scores", type=_pairs, default={}, metavar="NAME=COLUMN,...",
         help="columns of scores by system, in a single file of labels and scores")  # fmt: skip
-    add("--baseline", metavar="RUN", help="compare all other runs with this one")
-    add("--pairs", choices=("baseline", "all"), help="all: compare all pairs of runs")
+    which = parser.add_mutually_exclusive_group().add_argument
+    which("--baseline", metavar="RUN", help="compare all other runs with this one")
+    which("--pairs", choices=("all",), help="compare all pairs of runs")
     add("--test", choices=get_args(SignificanceTest),
-        help="significance test (default: permutation)")  # fmt: skip
-    add("--confidence", type=float, metavar="LEVEL", help="of the intervals (default: 0.95)")
+        help="significance test of a comparison (default: permutation)")  # fmt: skip
+    add("--confidence", type=float, metavar="LEVEL",
+        help="of the intervals of a comparison (default: 0.95)")  # fmt: skip
     add("--seed", type=_count, metavar="N", help="of the test (default: 0)")
-    add("--format", choices=FORMATS, default="table", help="default: table")
+    add("--format", choices=(*FORMATS, "csv", "json"), default="table", help="default: table")
     add("--digits", type=_count, metavar="N",
         help="decimals of means and values (default: 4; csv, json: all)")  # fmt: skip
 
@@ -214,12 +217,11 @@ def _check(arguments: Namespace) -> None:
     arguments.metrics = {clean(name): name for name in names}
     resolve_all(arguments.metrics, like=arguments.like)
     arguments.runs = _named(arguments.runs)
-    arguments.compared = arguments.baseline is not None or arguments.pairs == "all"
+    of_comparison = (arguments.baseline, arguments.pairs, arguments.test, arguments.confidence)
+    arguments.compared = any(option is not None for option in (*of_comparison, arguments.seed))
     for is_wrong, problem in _conflicts(arguments):
         if is_wrong:
             raise ValueError(problem)
-    for option, default in COMPARISON.items():
-        setattr(arguments, option, getattr(arguments, option) or default)
 
 
 def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
@@ -240,13 +242,8 @@ def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
         known = f"--columns: FIELD must be one of {', '.join(NAMES)}; got {field!r}."
         yield field not in NAMES, known + did_you_mean(field, NAMES)
     yield {"score", "rank"} <= set(columns), "--columns names the score or the rank, not both."
-    for option in COMPARISON:
-        is_alone = getattr(arguments, option) is not None and not arguments.compared
-        yield is_alone, f"--{option} needs --baseline RUN or --pairs all."
     few = "a comparison needs at least two runs, or --scores NAME=COLUMN,... of a single file."
     yield arguments.compared and len(arguments.runs or arguments.scores) < 2, few
-    both = arguments.baseline is not None and arguments.pairs == "all"
-    yield both, "--pairs all has no --baseline."
     two = "a comparison and --per-query are two tables, of which csv can hold one; use json."
     yield arguments.compared and arguments.per_query and arguments.format == "csv", two
 
@@ -280,30 +277,30 @@ def evaluate(arguments: Namespace) -> str:
     """The metrics of each run."""
     documents = _documents(arguments)
     scores = query_scores(metrics=arguments.metrics, like=arguments.like, **documents)
-    comparison = None
-    if arguments.compared:
-        comparison = compare(
-            scores, baseline=arguments.baseline, pairs=arguments.pairs or "baseline",
-            test=arguments.test, confidence=arguments.confidence, random_state=arguments.seed,
-        )  # fmt: skip
+    comparison = compare(scores, **_of_comparison(arguments)) if arguments.compared else None
     digits, form, per_query = arguments.digits, arguments.format, arguments.per_query
     if form == "json":
         return _json(scores, comparison, per_query, digits)
-    results: list[Any] = [replace(_table_of_runs(scores, per_query=per_query), digits=digits)]
+    of_runs = replace(_table_of_runs(scores, per_query=per_query), digits=digits)
+    if form == "csv" and comparison is not None:
+        rows = _compared(comparison)
+        of_runs = Table("", list(rows[0]), [list(row.values()) for row in rows], digits=digits)
     if form == "csv":
-        if comparison is not None:
-            rows = _compared(comparison)
-            cells = [list(row.values()) for row in rows]
-            results = [Table("", list(rows[0]), cells, digits=digits)]
-        return str(results[0].csv())
+        return of_runs.csv()
+    results: list[Any] = [of_runs]
     if comparison is not None:
         table = comparison.system_table(digits=4 if digits is None else digits)
         results = [*(results if per_query else []), table, comparison]
-    of_tables = {"table": "text", "markdown": "markdown", "latex": "latex"}
-    of_others = {"table": "to_string", "markdown": "to_markdown", "latex": "to_latex"}
-    ways = ((of_tables if isinstance(of, Table) else of_others)[form] for of in results)
-    texts = (getattr(of, way)() for of, way in zip(results, ways, strict=True))
+    ways = (FORMATS[form][not isinstance(result, Table)] for result in results)
+    texts = (getattr(result, way)() for result, way in zip(results, ways, strict=True))
     return "\n\n".join(texts) + "\n"
+
+
+def _of_comparison(arguments: Namespace) -> dict[str, Any]:
+    names = ("baseline", "pairs", "test", "confidence")
+    given = {name: getattr(arguments, name) for name in names}
+    options = {name: value for name, value in given.items() if value is not None}
+    return options | {"random_state": arguments.seed or 0}
 
 
 def _documents(arguments: Namespace) -> Any:
@@ -318,12 +315,14 @@ def _documents(arguments: Namespace) -> Any:
         arguments.ignore_identical_ids or arguments.like == "beir",
     )  # fmt: skip
     n_tied = 0 if any(map(has_columns, files)) else _count_ties(documents)
-    if n_tied and arguments.like is None:
-        _say("note", f"{n_tied:,} results are tied; ties are averaged, and --like trec_eval breaks "
-             "them by document id, which gives the digits of trec_eval.")  # fmt: skip
-    if n_tied and arguments.like == "trec_eval":
-        _say("note", f"{n_tied:,} results are tied and ranked by document id, as by trec_eval; "
-             "without --like ties are averaged.")  # fmt: skip
+    by_id = "by document id, "
+    note = {
+        None: f"ties are averaged, and --like trec_eval breaks them {by_id}which gives the digits "
+        "of trec_eval.",
+        "trec_eval": f"ties are broken {by_id}as by trec_eval; without --like they are averaged.",
+    }
+    if n_tied and arguments.like in note:
+        _say("note", f"{n_tied:,} results are tied; {note[arguments.like]}")
     return documents
 
 
@@ -341,13 +340,8 @@ def _count_ties(documents: dict[str, Any]) -> int:
 def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> Any:
     file = read_columns(path)
     query, label = (file.find(field, columns) for field in ("query", "relevance"))
-    systems = scores or {clean(_stem(path)): file.find("score", columns)}
-    for name in systems.values():
-        if name not in file.names:
-            raise ValueError(
-                f"{path}: no column {name!r} for --scores; it has {', '.join(file.names)}."
-                f"{did_you_mean(name, file.names)}"
-            )
+    systems = {name: file.find("score", {"score": column}) for name, column in scores.items()}
+    systems = systems or {clean(_stem(path)): file.find("score", columns)}
     return of_one_table(file, query, None, label, systems, "score", "irrelevant")
 
 
@@ -383,28 +377,27 @@ def _json(
 ) -> str:  # fmt: skip
     """JSON without NaN, which its standard does not have."""
 
-    def plain(value: float) -> float | None:
-        return None if math.isnan(value) else value if digits is None else round(value, digits)
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: plain(part) for name, part in value.items()}
+        if isinstance(value, float) and math.isnan(value):
+            return None
+        is_rounded = isinstance(value, float) and digits is not None
+        return round(float(value), digits) if is_rounded else value
 
-    def row(names: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
-        cells = zip(names, values, strict=True)
-        return {name: plain(float(v)) if isinstance(v, float) else v for name, v in cells}
-
-    result: dict[str, Any] = {
-        "runs": {run: row(of_run.metrics, of_run.mean().values()) for run, of_run in scores.items()}
-    }
+    result: dict[str, Any] = {"runs": {run: of_run.mean() for run, of_run in scores.items()}}
     if per_query:
         result["queries"] = {
             run: {
-                query: row(of_run.metrics, values)
+                query: dict(zip(of_run.metrics, values, strict=True))
                 for query, values in zip(_texts(of_run), of_run.values.tolist(), strict=True)
             }
             for run, of_run in scores.items()
         }
+    result = plain(result)
     if comparison is not None:
-        rows = [row(of_pair, of_pair.values()) for of_pair in _compared(comparison)]
         result |= {"baseline": comparison.baseline, "test": comparison.test}
-        result |= {"adjustment": "holm", "comparison": rows}
+        result |= {"adjustment": "holm", "comparison": list(map(plain, _compared(comparison)))}
     lines = json.dumps(result, indent=2, ensure_ascii=False).split("\n")
     return "\n".join(map(clean, lines)) + "\n"
 

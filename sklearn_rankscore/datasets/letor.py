@@ -123,7 +123,8 @@ def load_letor(
     if not paths:
         raise ValueError("path must be a file, or a list of at least one; got none.")
     ids = _ids_of_files(paths)
-    parts = _load(paths, np.dtype(dtype).type, repeated_features)
+    exact = np.float32 if np.dtype(dtype) == np.float32 else np.float64
+    parts = _load(paths, exact, repeated_features)
     has_zero = any(X.indices.size and X.indices.min() == 0 for X in parts[::2])
     if has_zero and not zero_based:
         raise ValueError("A feature has the number 0, but zero_based=False.")

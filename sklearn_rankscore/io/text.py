@@ -255,12 +255,12 @@ def _read_parquet(path: str) -> Columns:
 
     def read(name: str) -> Any:  # a file may have hundreds of features, of which few are read
         try:
-            return dataset.read([name])[name]
+            return file.read([name])[name]
         except (OSError, pyarrow.ArrowException) as error:
             raise ValueError(f"{path}, column {name}: cannot be read ({error}).") from error
 
     try:
-        dataset = parquet.ParquetDataset(path, page_checksum_verification=True)
+        file = parquet.ParquetFile(path, page_checksum_verification=True)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{path}: not a Parquet file ({error}).") from error
-    return Columns(path, list(dataset.schema.names), read)
+    return Columns(path, list(file.schema_arrow.names), read)

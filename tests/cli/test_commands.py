@@ -112,7 +112,7 @@ def test_ties_are_said_in_one_line(capsys):
     )
     main(["evaluate", "qrels.txt", "bm25.run", "-m", "map", "--like", "trec_eval"])
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("by document id, as by trec_eval; without --like ties are averaged.")
+    assert line.endswith("by document id, as by trec_eval; without --like they are averaged.")
     main(["evaluate", "qrels.txt", "dense.run.gz", "-c"])
     assert capsys.readouterr().err == ""
 
@@ -148,6 +148,7 @@ def test_a_comparison_is_that_of_python(run):
     assert str(comparison) in text
     assert comparison.to_markdown() in run(*given, form="markdown")
     assert comparison.to_latex() in run(*given, form="latex")
+    assert run(*ALL, "--test", "t") == text  # an option of a comparison asks for one
     rows = run(*given, form="csv")
     result = run(*given, "-q", form="json")
     assert (result["test"], result["adjustment"], result["baseline"]) == ("t", "holm", "bm25")
