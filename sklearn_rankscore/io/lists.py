@@ -115,16 +115,14 @@ def from_ranked_lists(
     lists = [[entry if _is_collection(entry) else (entry,) for entry in truth.entries]]
     names = ["actual", *(f"predicted {system!r}" if system else "predicted" for system in systems)]
     for name, of_system in zip(names[1:], systems.values(), strict=True):
-        lists.append(_aligned(truth, of_system, name))
-        _check_ordered(truth.ids, lists[-1], name, Set)
+        _refuse_items_and_scores(of_system, name)
+        lists.append(_aligned(truth, _by_query(of_system, name)))
+        _check_ordered(truth, lists[-1], name, Set)
     if exclude is not None:
-        exclude = as_nested(exclude)
-        if isinstance(exclude, Mapping):  # of other queries as well
-            exclude = {query: items for query, items in exclude.items() if query in set(truth.ids)}
         names.append("exclude")
-        lists.append(_aligned(truth, exclude, "exclude"))
+        lists.append(_aligned(truth, _by_query(as_nested(exclude), "exclude"), has_others=True))
     ids = as_ids(truth.ids)[0]
-    tables = [_long(name, truth.ids, ids, of) for name, of in zip(names, lists, strict=True)]
+    tables = [_long(name, ids, of) for name, of in zip(names, lists, strict=True)]
     return join(
         tables[0], dict(zip(systems, tables[1:], strict=False)), unjudged=unjudged,
         exclude=None if exclude is None else tables[-1],
@@ -146,19 +144,20 @@ class _Lists(NamedTuple):
     name: str
     ids: list[Any]
     entries: list[Any]
-    kind: str
+    has_ids: bool
+    is_dict: bool
 
 
-def _by_query(queries: Any, name: str) -> _Lists:
+def _by_query(queries: Any, name: str, *, with_missing: bool = False) -> _Lists:
     """The entries of queries in a dict, sequence, array, Series or DataFrame, arrays as lists.
 
     Missing cells of a DataFrame are no items, but have a rank among labels.
     """
     check_in_memory(queries, name)
     index: Any = getattr(queries, "index", None)
-    ids = index.to_list() if hasattr(index, "is_unique") else None
-    if isinstance(queries, Mapping):
-        ids, entries = list(queries), list(queries.values())
+    is_dict, has_index = isinstance(queries, Mapping), hasattr(index, "is_unique")
+    if is_dict:
+        entries = list(queries.values())
     elif columns := column_names(queries):
         if names_ids(columns):
             raise TypeError(
@@ -167,9 +166,8 @@ def _by_query(queries: Any, name: str) -> _Lists:
             )
         import narwhals
 
-        entries = [list(row) for row in narwhals.from_native(queries, eager_only=True).rows()]
-        if not name.startswith("relevances"):
-            entries = [[item for item in row if not is_missing(item)] for row in entries]
+        rows = narwhals.from_native(queries, eager_only=True).rows()
+        entries = [[item for item in row if with_missing or not is_missing(item)] for row in rows]
     else:
         entries = _as_list(queries)
         if isinstance(entries, Set | str | bytes) or not isinstance(entries, Collection):
@@ -177,12 +175,10 @@ def _by_query(queries: Any, name: str) -> _Lists:
                 f"{name} must be a sequence or dict with one entry per query; got a "
                 f"{type(queries).__name__}; a sparse matrix goes into from_recommendations."
             )
-    if not len(entries):
-        raise ValueError(f"{name} is empty; at least one query is needed.")
-    entries = list(map(_as_list, entries))
-    if ids is None:
-        return _Lists(name, list(range(len(entries))), entries, "positions")
-    return _Lists(name, ids, entries, "keys" if isinstance(queries, Mapping) else "index")
+    ids = list(queries) if is_dict else index.to_list() if has_index else range(len(entries))
+    if not is_dict and len(set(ids)) < len(ids):
+        raise ValueError(f"{name} has an index with duplicates; each query needs one entry.")
+    return _Lists(name, list(ids), list(map(_as_list, entries)), is_dict or has_index, is_dict)
 
 
 def _as_list(values: Any) -> Any:
@@ -199,35 +195,35 @@ def _is_collection(entry: Any) -> bool:
     return hasattr(entry, "__len__") and not is_one
 
 
-def _aligned(truth: _Lists, predicted: Any, name: str) -> list[Any]:
+def _aligned(truth: _Lists, other: _Lists, *, has_others: bool = False) -> list[Any]:
     """The entry of each query of `truth`; none means no items."""
-    by_id = isinstance(predicted, Mapping)
-    if by_id and truth.kind == "keys":
-        known = set(truth.ids)
-        if unknown := [query for query in predicted if query not in known]:
-            raise ValueError(
-                f"`actual` lacks {counted(len(unknown), 'query')} of `{name}`; the first is "
-                f"{shown(unknown[0])}, where `actual` has ids such as {shown(truth.ids[0])}. "
-                f"Remove them from `{name}` if they do not count, or give them an empty list in "
-                "`actual`, with which they count 0 in most metrics (option replace_undefined_by)."
-            )
-        return [_as_list(predicted.get(query, ())) for query in truth.ids]
-    _refuse_items_and_scores(predicted, name)
-    lists = _by_query(predicted, name)
-    is_same = lists.ids == truth.ids and len(set(truth.ids)) == len(truth.ids)
-    is_other_index = truth.kind == lists.kind == "index" and not is_same
-    if by_id or truth.kind == "keys" or len(lists.ids) != len(truth.ids) or is_other_index:
+    if not truth.ids:
+        raise ValueError(f"{truth.name} is empty; at least one query is needed.")
+    has_same_number = truth.is_dict or len(other.ids) == len(truth.ids)
+    if truth.is_dict != other.is_dict or not has_same_number:
         raise ValueError(
-            f"{truth.name} has {len(truth.ids)} queries by their {truth.kind}, {name} has "
-            f"{len(lists.ids)} by their {lists.kind}; both must be dicts by query id, or have one "
-            "entry for each query in the same order, an empty list for one without items, and "
-            "equal indexes without duplicates. A Series becomes a dict by series.to_dict()."
+            f"{truth.name} has {len(truth.ids)} queries, {other.name} has {len(other.ids)}; both "
+            "must be dicts by query id, or have one entry for each query in the same order, an "
+            "empty list for one without items. A Series becomes a dict by series.to_dict()."
         )
-    return lists.entries
+    if truth.has_ids and other.has_ids:
+        known = set(truth.ids)
+        unknown = [] if has_others else [query for query in other.ids if query not in known]
+        if unknown:
+            raise ValueError(
+                f"`{truth.name}` lacks {counted(len(unknown), 'query')} of `{other.name}`; the "
+                f"first is {shown(unknown[0])}, where `{truth.name}` has ids such as "
+                f"{shown(truth.ids[0])}. Remove them from `{other.name}` if they do not count, or "
+                f"give them an empty list in `{truth.name}`, with which they count 0 in most "
+                "metrics (option replace_undefined_by)."
+            )
+        by_id = dict(zip(other.ids, other.entries, strict=True))
+        return [by_id.get(query, ()) for query in truth.ids]
+    return other.entries
 
 
-def _check_ordered(ids: list[Any], entries: list[Any], name: str, unordered: Any) -> None:
-    for query, entry in zip(ids, entries, strict=True):
+def _check_ordered(truth: _Lists, entries: list[Any], name: str, unordered: Any) -> None:
+    for query, entry in zip(truth.ids, entries, strict=True):
         if not _is_collection(entry) or isinstance(entry, unordered):
             raise TypeError(
                 f"{name} must hold a list for each query, best first, an empty one if it has none; "
@@ -235,7 +231,7 @@ def _check_ordered(ids: list[Any], entries: list[Any], name: str, unordered: Any
             )
 
 
-def _long(name: str, ids: list[Any], queries: Array, lists: list[Any]) -> Table:
+def _long(name: str, queries: Array, lists: list[Any]) -> Table:
     """One row per query and item, with its relevance or its score; by rank if there is none."""
     items = list(chain.from_iterable(lists))
     query, by_rank = _positions(lists)
@@ -248,8 +244,8 @@ def _long(name: str, ids: list[Any], queries: Array, lists: list[Any]) -> Table:
             error, fix = (TypeError, "Convert") if is_array else (ValueError, "Remove")
             raise error(
                 f"items must be hashable ids, such as strings, none of them missing; query "
-                f"{shown(ids[at])} of {name} holds the {type(item).__name__} {item!r:.100}. {fix} "
-                "it; pairs of an item and its score become a dict, {query: dict(pairs)}."
+                f"{shown(queries[at])} of {name} holds the {type(item).__name__} {item!r:.100}. "
+                f"{fix} it; pairs of an item and its score become a dict, {{query: dict(pairs)}}."
             )
     code, distinct_items = distinct(as_objects(items), "the items")
     is_actual = name == "actual"
@@ -328,15 +324,15 @@ def from_relevance_lists(relevances: Any) -> Documents:
         check_system_names("relevances", relevances)
         systems = dict(relevances)
     names = {system: f"relevances[{system!r}]" if system else "relevances" for system in systems}
-    lists = [_by_query(of, names[system]) for system, of in systems.items()]
+    lists = [_by_query(of, names[system], with_missing=True) for system, of in systems.items()]
     truth = lists[0]
-    if truth.kind == "keys":
-        every = chain.from_iterable(one.ids for one in lists)
+    if all(of_system.has_ids for of_system in lists):
+        every = chain.from_iterable(of_system.ids for of_system in lists)
         truth = truth._replace(ids=list(dict.fromkeys(every)))
     queries, tables = as_ids(truth.ids)[0], {}
-    for system, name in names.items():
-        entries = _aligned(truth, systems[system], name)
-        _check_ordered(truth.ids, entries, name, Set | Mapping)
+    for (system, name), of_system in zip(names.items(), lists, strict=True):
+        entries = _aligned(truth, of_system)
+        _check_ordered(truth, entries, name, Set | Mapping)
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:
