@@ -129,10 +129,10 @@ def load_letor(
     if has_zero and not zero_based:
         raise ValueError("A feature has the number 0, but zero_based=False.")
     first = int(not (has_zero or zero_based is True))
-    n_found = parts[0].shape[1] - first
-    width = n_found if n_features is None else check_count("n_features", n_features, 1)
-    if width < n_found:
-        raise ValueError(f"n_features={n_features}, but there are {n_found} features.")
+    n_columns = parts[0].shape[1] - first
+    width = n_columns if n_features is None else check_count("n_features", n_features, 1)
+    if width < n_columns:
+        raise ValueError(f"n_features={n_features}, but there are {n_columns} features.")
     names = [f"feature_{first + column}" for column in range(width)]
     results: list[Any] = []
     for sparse, y, groups in zip(parts[::2], parts[1::2], ids, strict=True):

@@ -73,7 +73,7 @@ def in_common(
     """
     if not by_id and all(ids is columns[0] for ids in columns):
         return columns[0], [None] * len(columns)
-    _refuse_other_kinds(columns, name)
+    _refuse_unequal(columns, name)
     if any({ids.dtype.kind for ids in columns} <= alike for alike in ALIKE):
         common, position = np.unique(np.concatenate(columns), return_inverse=True)
     else:
@@ -90,11 +90,12 @@ def _kind(of: type) -> str:
     return next((kind for base, kind in KINDS.items() if issubclass(of, base)), "")
 
 
-def _refuse_other_kinds(columns: Sequence[Array], name: str) -> None:
+def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
     """Refuse columns that have no kind of ids in common."""
     seen = []
     for ids in columns:
-        of_types = {type(one): one for one in (ids if ids.dtype.kind == "O" else ids[:1]).tolist()}
+        listed = (ids if ids.dtype.kind == "O" else ids[:1]).tolist()
+        of_types = dict(zip(map(type, listed), listed, strict=True))
         seen.append({_kind(of): one for of, one in of_types.items()})
     for one, other in combinations(filter(None, seen), 2):
         if one.keys().isdisjoint(other) and "" not in one | other:
@@ -103,8 +104,10 @@ def _refuse_other_kinds(columns: Sequence[Array], name: str) -> None:
 
 def _refuse_same_texts(ids: Array, name: str) -> None:
     """Refuse 2 beside "2", of two files of which one was read as numbers."""
-    texts = {one for one in ids.tolist() if isinstance(one, str)}
-    for one in ids.tolist() if texts else ():
+    listed: list[Any] = ids.tolist()
+    others = [one for one in listed if not isinstance(one, str)]
+    texts = set(listed) if others else set()
+    for one in others:
         if isinstance(one, Number | bytes):
             text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
             if text in texts:

@@ -19,7 +19,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import installed
-from ..query_ids.read import HASH_FACTOR, as_objects
+from ..query_ids.read import as_objects, factorize
 from .columns import NUMBER, Columns, parse, printed
 from .table import Table
 
@@ -138,10 +138,11 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
             parts.append((*ids, parse(fields[value_at::step], fault), lines))
     parts = parts or [(np.zeros(0, "S1"), np.zeros(0, "S1"), np.zeros(0), np.zeros(0))]
     queries, documents, value, line = map(np.concatenate, zip(*parts, strict=True))
-    (query, queries), (document, documents) = _distinct(queries), _distinct(documents)
+    (queries, query), (documents, document) = map(factorize, map(_padded, (queries, documents)))
     return Table(
-        name, query, document, value, queries, documents, lambda row: f"{name}, line {line[row]}"
-    )
+        name, query, document, value, _decoded(queries), _decoded(documents),
+        lambda row: f"{name}, line {line[row]}",
+    )  # fmt: skip
 
 
 def _as_array(ids: list[bytes]) -> Array:
@@ -149,27 +150,13 @@ def _as_array(ids: list[bytes]) -> Array:
     return np.array(ids, "S") if max(map(len, ids), default=0) <= LONGEST_ID else as_objects(ids)
 
 
-def _distinct(ids: Array) -> tuple[Array, Array]:
-    """The code of each id, and the distinct ids as text.
+def _padded(ids: Array) -> Array:
+    """Bytes of a width that is hashed four at a time."""
+    return ids.astype(f"S{-(-ids.itemsize // 4) * 4}") if ids.dtype.kind == "S" else ids
 
-    By hashes, because a dictionary reads its entries, and their keys, from all over the memory.
-    """
-    if ids.dtype.kind == "S":
-        width = -(-ids.itemsize // 8)
-        words = ids.astype(f"S{8 * width}").view(np.uint64).reshape(len(ids), width)
-        hashes = np.zeros(len(ids), np.uint64)
-        for word in words.T:
-            hashes = (hashes ^ word) * HASH_FACTOR
-            hashes ^= hashes >> np.uint64(32)
-        _, examples, codes = np.unique(hashes, return_index=True, return_inverse=True)
-        if (ids[examples][codes] == ids).all():
-            order = np.argsort(examples)  # of their first lines
-            distinct = ids[examples[order]].tolist()
-            return np.argsort(order)[codes], as_objects([one.decode() for one in distinct])
-    listed = ids.tolist()
-    number = {one: code for code, one in enumerate(dict.fromkeys(listed))}
-    codes = np.fromiter(map(number.__getitem__, listed), np.intp, len(listed))
-    return codes, as_objects([one.decode() for one in number])
+
+def _decoded(ids: Array) -> Array:
+    return as_objects([one.decode() for one in ids.tolist()])
 
 
 def source_name(source: Any, kind: str) -> str:

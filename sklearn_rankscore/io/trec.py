@@ -289,8 +289,10 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
 
 def _as_texts(ids: Array, kind: str, name: str) -> Array:
     """The text of each id as in a file; `name` is that of the source."""
-    return as_objects([one if type(one) is str else _as_text(one, kind, name)
-                       for one in of_python(ids, dates=False)])  # fmt: skip
+    listed = of_python(ids, dates=False)
+    if set(map(type, listed)) <= {str}:
+        return as_objects(listed)
+    return as_objects([_as_text(one, kind, name) for one in listed])
 
 
 def _as_text(value: Any, kind: str, name: str) -> str:

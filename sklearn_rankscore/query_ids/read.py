@@ -187,7 +187,7 @@ def factorize(ids: Array, name: str = "groups") -> tuple[Array, Array]:
     """
     if ids.dtype.kind in "iu":
         return _factorize_integers(ids)
-    if ids.dtype.kind == "U" and 0 < ids.itemsize <= LONGEST_TEXT:
+    if ids.dtype.kind in "US" and 0 < ids.itemsize <= LONGEST_TEXT and ids.itemsize % 4 == 0:
         hashed = _factorize_text(ids)
         if hashed is not None:
             return hashed
@@ -243,7 +243,7 @@ def _factorize_integers(ids: Array) -> tuple[Array, Array]:
 
 
 def _factorize_text(ids: Array) -> tuple[Array, Array] | None:
-    """Text of fixed width, without a Python object for each id; None if two texts collide."""
+    """Text or bytes of fixed width, without an object for each id; None if two of them collide."""
     letters = np.ascontiguousarray(ids).view(np.uint32).reshape(len(ids), ids.itemsize // 4)
     hashes = np.zeros(len(ids), dtype=np.uint64)
     for column in letters.T:
@@ -465,9 +465,12 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
     Days are dates or, with ``dates=False``, times at midnight, which equal those of other units.
     """
     if values.dtype.kind == "O":
+        listed: list[Any] = values.tolist()
+        if set(map(type, listed)) <= _NEVER_MISSING:
+            return listed
         return [
             of_python(np.array([value]), dates=dates)[0] if isinstance(value, np.generic) else value
-            for value in values.tolist()
+            for value in listed
         ]
     is_instant = values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in _CALENDAR
     if not is_instant or (dates and values.dtype == "M8[D]"):
@@ -477,7 +480,7 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
         are_exact = in_microseconds.astype(values.dtype) == values
     except OverflowError:  # NumPy 2.5 converts no times that the unit cannot express
         return list(values)
-    listed: list[Any] = in_microseconds.tolist()
+    listed = in_microseconds.tolist()
     if are_exact.all() and int not in set(map(type, listed)):
         return listed
     return [  # Python has no times beyond the year 9999
