@@ -242,12 +242,13 @@ def _read_parquet(path: str) -> Columns:
 
     def read(name: str) -> Any:  # a file may have hundreds of features, of which few are read
         try:
-            return file.read([name])[name]
+            return dataset.read([name])[name]
         except (OSError, pyarrow.ArrowException) as error:
             raise ValueError(f"{path}, column {name}: cannot be read ({error}).") from error
 
     try:
-        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        # as Spark and Dask write them, a folder of files is one table
+        dataset = parquet.ParquetDataset(path, page_checksum_verification=True)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{path}: not a Parquet file ({error}).") from error
-    return Columns(path, list(file.schema_arrow.names), read)
+    return Columns(path, list(dataset.schema.names), read)
