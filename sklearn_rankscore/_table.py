@@ -11,8 +11,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, is_dataclass, replace
-from dataclasses import fields as fields_of
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal, TypeAlias
 
@@ -48,17 +47,10 @@ def clean(text: object, form: Form = "text") -> str:
 
 
 class PValue(float):
-    """A p-value, which is not rounded to 0 in a table."""
-
-
-def p_text(p_value: float, digits: int = 4) -> str:
-    """A p-value with some decimals; one at or below the last of them as a bound.
+    """A p-value; in a table, one at or below the last decimal is a bound.
 
     The smallest p-value that 9,999 random flips can give is such a bound.
     """
-    least = 10.0**-digits
-    is_bound = p_value <= least * (1 + 1e-9)
-    return f"<{least:.{digits}f}" if is_bound else f"{p_value:.{digits}f}"
 
 
 def number_text(number: float, spec: str) -> str:
@@ -148,20 +140,33 @@ class Table:
 
     def text(self) -> str:
         """Columns padded to equal width, two spaces apart."""
-        are_left = self._are_left()
+        cells = self._cells("text")
         columns = [
-            _padded(clean(name), [_parts(cell, self.digits) for cell in cells], is_left)
-            for name, cells, is_left in zip(self.header, self._columns(), are_left, strict=True)
+            _padded(clean(name), [row[i] for row in cells], is_left)
+            for i, (name, is_left) in enumerate(zip(self.header, self._are_left(), strict=True))
         ]
-        lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
         return "\n".join(filter(None, [clean(self.title), *lines, self._note()]))
 
     def html(self) -> str:
-        """An HTML table."""
+        """An HTML table, whose labels are headers of the rows."""
+        are_left = self._are_left()
+        # those of the labels have a style of their own
+        is_styled = [is_left and i >= self.n_labels for i, is_left in enumerate(are_left)]
+
+        def line(cells: Iterable[str], n_headers: int) -> str:
+            shown = ""
+            for i, (cell, styled) in enumerate(zip(cells, is_styled, strict=True)):
+                tag, style = "th" if i < n_headers else "td", ' style="text-align: left"'
+                shown += f"<{tag}{style if styled else ''}>{cell}</{tag}>"
+            return f"<tr>{shown}</tr>"
+
+        names = line([clean(name, "html") for name in self.header], len(self.header))
+        head = f"<thead>{names}</thead>" if any(self.header) else ""
+        caption = f"<caption>{clean(self.title, 'html')}</caption>" if self.title else ""
+        body = "".join(line(row, self.n_labels) for row in self._rendered("html"))
         note = f"<p>{self._note('html', '<br>')}</p>" if self.note else ""
-        words = [i for i, is_left in enumerate(self._are_left()) if is_left and i >= self.n_labels]
-        rows = self._rendered("html")
-        return html_table(self.header, rows, self.title, self.n_labels, words) + note
+        return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
 
     def markdown(self) -> str:
         """A table of GitHub's Markdown, with the title above and the note below."""
@@ -199,47 +204,62 @@ class Table:
             writer.writerow(_csv_cell(cell, self.digits) for cell in row)
         return text.getvalue()
 
-    def _columns(self) -> list[list[Any]]:
-        return [[row[i] for row in self.rows] for i in range(len(self.header))]
-
     def _are_left(self) -> list[bool]:
         """Whether each column is aligned on the left: labels, and columns with words."""
+        texts = [[text for text, _ in row] for row in self._cells("text")]
         return [
-            i < self.n_labels or not all(NUMERIC.match(_parts(cell, None)[0]) for cell in cells)
-            for i, cells in enumerate(self._columns())
+            i < self.n_labels or not all(NUMERIC.match(row[i]) for row in texts)
+            for i in range(len(self.header))
         ]
 
+    def _cells(self, form: Form) -> list[list[tuple[str, str]]]:
+        return [[_parts(cell, form, self.digits) for cell in row] for row in self.rows]
+
     def _rendered(self, form: Form) -> list[list[str]]:
-        return [[_rendered(cell, form, self.digits) for cell in row] for row in self.rows]
+        return [["".join(parts) for parts in row] for row in self._cells(form)]
 
 
-def _parts(cell: Any, digits: int | None) -> tuple[str, str]:
-    """A cell as text in two parts: what is aligned, and what stands behind it."""
+BOLD = {"text": "{}", "html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\textbf{{{}}}"}
+LETTERS = {
+    "text": " {}", "html": "<sup>{}</sup>", "markdown": "<sup>{}</sup>", "latex": "$^{{{}}}$"
+}  # fmt: skip
+
+
+def _parts(cell: Any, form: Form, digits: int | None) -> tuple[str, str]:
+    """A cell in two parts: what is aligned, and what stands behind it.
+
+    The best is bold, and letters behind numbers are raised.
+    """
     if not isinstance(cell, Number):
-        return _plain(cell, digits), ""
+        text = clean(_plain(cell, digits), form)
+        # the spaces before the label of a row below another
+        return (re.sub("^ +", "\N{EM SPACE}", text) if form == "html" else text), ""
     spec = cell.spec if digits is None else re.sub(r"\.\d+f", f".{digits}f", cell.spec)
     value = cell.value
-    text = number_text(value, spec) if not isinstance(value, tuple) else _interval(value, spec)
+    number = _interval(value, spec) if isinstance(value, tuple) else number_text(value, spec)
     behind = "" if cell.interval is None else f" {_interval(cell.interval, spec)}"
-    blank = " " if cell.mark and cell.mark != "*" else ""
-    return text, f"{behind}{blank}{cell.mark}"
+    if form == "latex":
+        number, behind = number.replace("-", "$-$"), behind.replace("-", "$-$")
+    mark = clean(cell.mark, form) if cell.mark in ("", "*") else LETTERS[form].format(cell.mark)
+    return BOLD[form].format(number) if cell.is_best else number, behind + mark
 
 
 def _plain(cell: Any, digits: int | None) -> str:
     if cell is None:
         return "-"
-    if isinstance(cell, PValue):
-        return p_text(cell, 4 if digits is None else digits)
-    if isinstance(cell, float):
-        return number_text(float(cell), f".{4 if digits is None else digits}f")
-    return f"{cell:,}" if type(cell) is int else clean(cell)
+    if not isinstance(cell, float):
+        return f"{cell:,}" if type(cell) is int else str(cell)
+    digits = 4 if digits is None else digits
+    least = 10.0**-digits
+    is_bound = isinstance(cell, PValue) and cell <= least * (1 + 1e-9)
+    return f"<{least:.{digits}f}" if is_bound else number_text(float(cell), f".{digits}f")
 
 
-def _interval(ends: tuple[float, float], spec: str) -> str:
+def _interval(ends: Any, spec: str) -> str:
     return f"[{number_text(ends[0], spec)}, {number_text(ends[1], spec)}]"
 
 
-def _padded(name: str, cells: list[tuple[str, str]], is_left: bool) -> list[str]:
+def _padded(name: str, cells: Sequence[tuple[str, str]], is_left: bool) -> list[str]:
     """The lines of a column; on the right, what stands behind numbers does not move them."""
     if is_left:
         lines = [name, *("".join(parts) for parts in cells)]
@@ -251,25 +271,6 @@ def _padded(name: str, cells: list[tuple[str, str]], is_left: bool) -> list[str]
     return [line.rjust(width) for line in [name, *lines]]
 
 
-BOLD = {"html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\textbf{{{}}}"}
-RAISED = {"html": "<sup>{}</sup>", "markdown": "<sup>{}</sup>", "latex": "$^{{{}}}$"}
-
-
-def _rendered(cell: Any, form: Form, digits: int | None) -> str:
-    """A cell as text of a form; the best is bold, and letters are raised."""
-    if not isinstance(cell, Number):
-        text = _plain(cell, digits)
-        # the spaces before the label of a row below another
-        is_indented = form == "html" and text[:1] == " "
-        return f"\N{EM SPACE}{clean(text.strip(), form)}" if is_indented else clean(text, form)
-    number, behind = _parts(replace(cell, mark=""), digits)
-    if form == "latex":
-        number, behind = (text.replace("-", "$-$") for text in (number, behind))
-    number = BOLD[form].format(number) if cell.is_best else number
-    mark = clean(cell.mark, form) if cell.mark in ("", "*") else RAISED[form].format(cell.mark)
-    return number + behind + mark
-
-
 def _csv_cell(cell: Any, digits: int | None) -> str:
     value = cell.value if isinstance(cell, Number) else cell
     if isinstance(value, tuple):
@@ -279,43 +280,18 @@ def _csv_cell(cell: Any, digits: int | None) -> str:
     return "" if value is None else clean(value, "csv")
 
 
-def html_table(
-    header: Sequence[object],
-    rows: Iterable[Sequence[str]],
-    title: str = "",
-    n_labels: int = 1,
-    words: Sequence[int] = (),
-) -> str:
-    """A table of cells that are HTML already; the first `n_labels` columns are headers of rows."""
-    styles = [' style="text-align: left"' if i in words else "" for i in range(len(header))]
-
-    def line(cells: Iterable[str], n_headers: int) -> str:
-        tags = ["th" if i < n_headers else "td" for i in range(len(header))]
-        of = zip(tags, styles, cells, strict=True)
-        return f"<tr>{''.join(f'<{tag}{style}>{cell}</{tag}>' for tag, style, cell in of)}</tr>"
-
-    names = line([clean(name, "html") for name in header], len(header))
-    head = f"<thead>{names}</thead>" if any(header) else ""
-    caption = f"<caption>{clean(title, 'html')}</caption>" if title else ""
-    body = "".join(line(row, n_labels) for row in rows)
-    return f"<table>{caption}{head}<tbody>{body}</tbody></table>"
-
-
 def html_of_fields(record: Any) -> str:
     """A table of the names and values of a dataclass or a named tuple."""
-    if is_dataclass(record):
-        fields = {field.name: getattr(record, field.name) for field in fields_of(record)}
-    else:
-        fields = record._asdict()
-    rows = [(clean(name, "html"), clean(_text(value), "html")) for name, value in fields.items()]
-    return html_table(["", "value"], rows, title=type(record).__name__)
+    names = record._fields if hasattr(record, "_fields") else record.__dataclass_fields__
+    rows = [(name, _in_words(getattr(record, name))) for name in names]
+    return Table(type(record).__name__, ["", "value"], rows).html()
 
 
-def _text(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if hasattr(value, "_asdict"):  # an interval or a segment
-        return ", ".join(f"{name}: {_text(part)}" for name, part in value._asdict().items())
+        return ", ".join(f"{name}: {_in_words(part)}" for name, part in value._asdict().items())
     if isinstance(value, tuple):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(_in_words, value))
     return str(value)

@@ -10,10 +10,9 @@ import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from html import escape
 from typing import Any, NamedTuple
 
-from .._table import html_of_fields, html_table
+from .._table import Table, html_of_fields
 from .definition import METRICS as METRICS
 from .definition import SPELLINGS, key
 from .definition import display_name as display_name
@@ -260,9 +259,6 @@ def _with_number(name: str) -> str:
     return f"{metric}@{match[2]}" if "k" in METRICS[metric].options else metric
 
 
-HEADER = ("name", "aliases", "meaning")
-
-
 class MetricName(NamedTuple):
     """What is known about the name of a metric.
 
@@ -285,15 +281,14 @@ class MetricNames(dict[str, MetricName]):
     """Metrics by name, which print as a table."""
 
     def __repr__(self) -> str:
-        rows = [HEADER, *self._rows()]
-        first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-        return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows)
+        return self._table().text()
 
     def _repr_html_(self) -> str:
-        return html_table(HEADER, [list(map(escape, row)) for row in self._rows()])
+        return self._table().html()
 
-    def _rows(self) -> list[tuple[str, str, str]]:
-        return [(name, ", ".join(known.aliases), known.meaning) for name, known in self.items()]
+    def _table(self) -> Table:
+        rows = [(name, ", ".join(of.aliases), of.meaning) for name, of in self.items()]
+        return Table("", ["name", "aliases", "meaning"], rows)
 
 
 def metric_names() -> MetricNames:
