@@ -53,14 +53,15 @@ class Curves(Plot):
 
     def _draw(
         self,
-        ax: Axes,
         x: Any,
         values: Mapping[str, Array],
         kwargs: dict[str, Any],
         bands: bool | None,
         positions: Sequence[int] | None = None,
-    ) -> str:
-        """Draw them, and return a title of the bands; None means one for a single curve only."""
+        of_bands: str = "",
+    ) -> Self:
+        """Draw them on the prepared axes; `bands` None means one for a single curve only."""
+        ax = self.ax_
         bands = check_flag("bands", len(values) == 1 and not ax.lines if bands is None else bands)
         # curves already on these axes have taken the first styles
         at = range(len(ax.lines), len(ax.lines) + len(values)) if positions is None else positions
@@ -75,7 +76,12 @@ class Curves(Plot):
                 band = ax.fill_between(x, *ends, color=color, alpha=alpha, linewidth=0)
                 self.bands_.append(band)
         style.grid(ax, "y")
-        return f"{self.confidence * 100:g} % confidence bands" if bands else ""
+        self._label_x()
+        self._finish(f"{self.confidence * 100:g} % confidence bands{of_bands}" if bands else "")
+        return self
+
+    def _label_x(self) -> None:
+        raise NotImplementedError
 
 
 class CutoffDisplay(QueryScoresDisplay, Curves):
@@ -132,14 +138,14 @@ class CutoffDisplay(QueryScoresDisplay, Curves):
         metrics = [with_cutoff(metric, cutoff) for cutoff in ordered]
         return super().from_predictions(y_true, y_score, groups=groups, metric=metrics, **options)
 
-    def _label_cutoffs(self, ax: Axes) -> None:
-        ax.set_xlabel("cut-off k")
+    def _label_x(self) -> None:
+        self.ax_.set_xlabel("cut-off k")
         if len(self.k) > 10:
-            ax.locator_params(axis="x", integer=True)
+            self.ax_.locator_params(axis="x", integer=True)
             return
         if self.k[-1] > 20 * self.k[0]:
-            ax.set_xscale("log")
-        style.ticks_apart(ax, self.k)
+            self.ax_.set_xscale("log")
+        style.ticks_apart(self.ax_, self.k)
 
 
 def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, dict[int, str]]:
@@ -236,12 +242,8 @@ class CutoffCurveDisplay(CutoffDisplay, MeansOfSystems):
         CutoffCurveDisplay
             The display itself.
         """
-        ax = self._prepare(ax)
-        title = self._draw(ax, self.k, self.means, kwargs, bands)
-        self._label_cutoffs(ax)
-        ax.set_ylabel(style.metric_label(self.metric, "@k"))
-        self._finish(title)
-        return self
+        self._prepare(ax).set_ylabel(style.metric_label(self.metric, "@k"))
+        return self._draw(self.k, self.means, kwargs, bands)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -334,12 +336,10 @@ class DifferenceCurveDisplay(CutoffDisplay, DifferencesOfSystems):
             0, color=style.text_color(), linewidth=1, linestyle=":",
             label=style.literal(self.baseline),
         )  # fmt: skip
-        positions = self.positions or range(1, len(self.differences) + 1)
-        title = self._draw(ax, self.k, self.differences, kwargs, True, positions)
-        self._label_cutoffs(ax)
         ax.set_ylabel(f"difference in {style.metric_label(self.metric, '@k')}")
-        self._finish(f"{title} of the difference")
-        return self
+        positions = self.positions or range(1, len(self.differences) + 1)
+        of_bands = " of the difference"
+        return self._draw(self.k, self.differences, kwargs, True, positions, of_bands)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -482,14 +482,13 @@ class QueryLearningCurveDisplay(Curves):
         QueryLearningCurveDisplay
             The display itself.
         """
-        ax = self._prepare(ax)
-        title = self._draw(ax, self.max_queries, self.means, kwargs, bands)
-        ax.set_xscale("log")
-        style.ticks_apart(ax, np.unique(self.max_queries), ",d")
-        ax.set_xlabel("training queries")
-        ax.set_ylabel(style.metric_label(self.metric))
-        self._finish(title)
-        return self
+        self._prepare(ax).set_ylabel(style.metric_label(self.metric))
+        return self._draw(self.max_queries, self.means, kwargs, bands)
+
+    def _label_x(self) -> None:
+        self.ax_.set_xlabel("training queries")
+        self.ax_.set_xscale("log")
+        style.ticks_apart(self.ax_, np.unique(self.max_queries), ",d")
 
 
 def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]], int]:

@@ -52,10 +52,6 @@ class Plot:
             from matplotlib import pyplot
 
             _, ax = pyplot.subplots(figsize=size, layout="constrained")
-        elif not hasattr(ax, "spines"):
-            raise TypeError(
-                f"ax must be matplotlib Axes, such as axes[0]; got {type(ax).__name__}."
-            )
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_axisbelow(True)
         self.ax_, self.figure_ = ax, ax.figure

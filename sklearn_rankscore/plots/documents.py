@@ -385,19 +385,15 @@ def _names(names: ArrayLike | str, y_true: Any, n_documents: int) -> Array:
         names = y_true.index.get_level_values(names)
     check_same_order(y_true=y_true, names=names)
     given = np.asarray(names).ravel()
-    if len(given) != n_documents:
-        raise ValueError(
-            f"names must hold one name per document ({n_documents}); got {len(given)}. Pass those "
-            "of the documents of all queries."
-        )
+    if (n := len(given)) != n_documents:
+        raise ValueError(f"names must hold one name per document ({n_documents}); got {n}.")
     return given
 
 
 def _ranks(scores: Array) -> Array:
     """Ranks by descending score; ties in input order; inf if not retrieved."""
-    scores = scores.astype(np.float64)
-    ranks = np.empty(len(scores), dtype=int)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    order = np.argsort(-scores.astype(np.float64), kind="stable")
+    ranks = np.argsort(order) + 1
     missed = np.isneginf(scores)
     return np.where(missed, np.inf, ranks) if missed.any() else ranks
 

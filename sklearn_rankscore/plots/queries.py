@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array, IntervalMethod, QueryIds, Seed
 from .._validation import check_choice, check_number
 from ..comparison import Interval, QueryScores
-from ..comparison.compare import align, baseline_first, paired_differences, value_differences
+from ..comparison.compare import align, baseline_first, value_differences
 from ..comparison.segments import Segments, select_segments
 from ..ranking import read_queries
 from . import style
@@ -91,13 +91,11 @@ class QueryDeltaDisplay(DifferencesOfSystems):
 
     @classmethod
     def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
-        pair = Pair(systems, metric, compared.baseline)
-        weights = pair.paired.weights
+        names, values, weights = values_of_two(systems, metric, compared.baseline)
         return cls(
-            deltas=pair.paired[pair.metric][pair.included], metric=pair.metric,
-            baseline=pair.baseline, model=pair.model,
-            weights=None if weights is None else weights[pair.included],
-            interval=compared[pair.metric, pair.model].interval, confidence=compared.confidence,
+            **names, deltas=value_differences(*values.T), weights=weights,
+            interval=compared[names["metric"], names["model"]].interval,
+            confidence=compared.confidence,
         )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -221,12 +219,10 @@ class QueryScatterDisplay(QueryScoresDisplay):
         QueryScatterDisplay
             The plotted display.
         """
-        pair = Pair(systems, metric, baseline)
-        first, second = (scores[pair.metric][pair.included] for scores in pair.scores)
-        return cls(
-            baseline_values=first, model_values=second, metric=pair.metric,
-            baseline=pair.baseline, model=pair.model,
-        ).plot(ax, **kwargs)  # fmt: skip
+        names, values, _ = values_of_two(systems, metric, baseline)
+        first, second = values.T
+        display = cls(**names, baseline_values=first, model_values=second)
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Plot one point for each pair of values.
@@ -480,26 +476,19 @@ class QueryPropertyDisplay(QueryScoresDisplay):
         return self
 
 
-class Pair:
-    """Two systems with the same queries, and which of these have a value of the metric in both.
-
-    Parameters
-    ----------
-    systems : dict of str to QueryScores
-        The two systems.
-    metric, baseline : str or None
-        One of their metrics, and the name of one of them; None means the first.
-    """
-
-    def __init__(self, systems: Any, metric: str | None, baseline: str | None) -> None:
-        self.baseline, self.model = baseline_first(check_two(systems), baseline)
-        aligned = align(systems, self.baseline)
-        self.scores = aligned[self.baseline], aligned[self.model]
-        self.metric = one_metric(self.scores[0], metric)
-        self.paired = paired_differences(*self.scores)
-        self.included = self.paired.included()[:, self.paired.column(self.metric)]
-        if not self.included.any():
-            raise ValueError(
-                f"no query to plot: {self.metric!r} must be defined for both models on at least "
-                "one query."
-            )
+def values_of_two(
+    systems: Any, metric: str | None, baseline: str | None
+) -> tuple[dict[str, str], Array, Array | None]:
+    """Names, and values and weights of the queries that have a value in both of two systems."""
+    first, second = baseline_first(check_two(systems), baseline)
+    aligned = align(systems, first)
+    both, weights = [aligned[first], aligned[second]], aligned[first].weights
+    metric = one_metric(both[0], metric)
+    values = np.column_stack([scores[metric] for scores in both])
+    kept = np.all([of.included()[:, of.column(metric)] for of in both], axis=0)
+    if not kept.any():
+        raise ValueError(
+            f"no query to plot: {metric!r} must be defined for both models on at least one."
+        )
+    names = {"metric": metric, "baseline": first, "model": second}
+    return names, values[kept], None if weights is None else weights[kept]

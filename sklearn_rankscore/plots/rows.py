@@ -354,23 +354,22 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         if by is not None:
             systems = align(systems, first)
             by = select_segments(by, systems[first].ids, systems[first].segments)
-        estimates: dict[str, dict[tuple[str, Segment], Any]] = {}
-        for name, scores in systems.items():
+        chosen, rows = _select(systems[first].metrics, metric), []
+        for position, (name, scores) in enumerate(systems.items()):
             means, ends = scores.mean(), scores.interval(**inference)
-            estimates[name] = {(of, ALL_QUERIES): (means[of], ends[of]) for of in means}
-            for s in scores.by(by, **inference) if by is not None or scores.segments else ():
-                estimates[name][s.metric, s.segment] = s.mean, s.interval
-        rows = [
-            (style.metric_label(of), _in_words(segment), name, position, *known[of, segment])
-            for of in _select(systems[first].metrics, metric)
-            for segment in dict.fromkeys(s for known in estimates.values() for _, s in known)
-            for position, (name, known) in enumerate(estimates.items())
-            if (of, segment) in known
-        ]
+            rows += [(of, ALL_QUERIES, name, position, means[of], ends[of]) for of in chosen]
+            rows += [
+                (s.metric, s.segment, name, position, s.mean, s.interval)
+                for s in (scores.by(by, **inference) if by is not None or scores.segments else ())
+                if s.metric in chosen
+            ]
+        segments = list(dict.fromkeys(row[1] for row in rows))
+        rows.sort(key=lambda row: (chosen.index(row[0]), segments.index(row[1])))
         *_, positions, values, intervals = zip(*rows, strict=True)
         return cls(
-            **_named(row[:3] for row in rows), values=np.array(values), systems=positions,
-            intervals=np.array(intervals), confidence=inference["confidence"],
+            **_named((style.metric_label(row[0]), _in_words(row[1]), row[2]) for row in rows),
+            values=np.array(values), systems=positions, intervals=np.array(intervals),
+            confidence=inference["confidence"],
         )  # fmt: skip
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:

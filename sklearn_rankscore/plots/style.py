@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -141,13 +142,9 @@ def ticks_apart(ax: Axes, values: Array, spec: str = "d") -> None:
 
 def plain_numbers(ax: Axes) -> None:
     """No common power of ten beside the axes, where the legend is."""
-    from matplotlib.ticker import ScalarFormatter
-
-    for axis in (ax.xaxis, ax.yaxis):
-        formatter = axis.get_major_formatter()
-        if type(formatter) is ScalarFormatter:
-            formatter.set_scientific(False)
-            formatter.set_useOffset(False)
+    for axis in ("x", "y"):
+        with suppress(AttributeError):  # names, and logarithmic axes
+            ax.ticklabel_format(axis=axis, style="plain", useOffset=False)
 
 
 def add_legend(ax: Axes, title: str) -> Any:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 
 from sklearn_rankscore import (
@@ -172,24 +171,17 @@ def test_features_have_the_importances_of_one_metric(fitted):
         draw(importances, max_features=0)
 
 
-def test_importances_over_all_rows_are_those_of_sklearn(fitted):
+def test_importances_of_a_model_are_those_of_the_function(fitted):
+    """Of clicks, whose propensities are an index level of the features."""
     model, X, y = fitted
-    options = {"n_repeats": 2, "random_state": 3}
+    given = X.assign(seen=0.5).set_index("seen", append=True), (y > 2).to_numpy()
+    options = {"within": "all", "n_repeats": 2, "random_state": 3, "confidence": 0.9}
     display = FeatureImportanceDisplay.from_estimator(
-        model, X, y, metric="ndcg@5", within="all", max_features=None, confidence=0.9, **options
+        model, *given, metric="dcg@5(propensity=seen)", max_features=None, **options
     )
-    theirs = permutation_importance(model, X, y, scoring="ndcg@5", **options)
-    expected = dict(zip(X.columns, theirs.importances_mean, strict=True))
-    shown = dict(zip(display.features, display.importances.tolist(), strict=True))
-    assert shown == {name: pytest.approx(expected[name]) for name in X.columns if name != "qid"}
-    assert display.ax_.get_title() == "loss of NDCG@5 if permuted over all rows"
-
-
-def test_clicks_with_propensities_of_an_index_level(fitted):
-    model, X, y = fitted
-    X, clicks = X.assign(seen=0.5).set_index("seen", append=True), (y > 2).to_numpy()
-    draw = FeatureImportanceDisplay.from_estimator
-    weighted = draw(model, X, clicks, metric="dcg@5(propensity=seen)", random_state=0)
-    plain = draw(model, X, clicks, metric="dcg@5", random_state=0)
-    assert weighted.features == plain.features
-    assert weighted.importances.tolist() == pytest.approx((2 * plain.importances).tolist())
+    expected = query_permutation_importance(model, *given, "dcg@5(propensity=seen)", **options)
+    assert rows(display) == [(one.feature, one.importance, *one.interval) for one in expected]
+    plain = query_permutation_importance(model, *given, "dcg@5", **options)
+    assert display.importances.tolist() == pytest.approx([2 * one.importance for one in plain])
+    assert display.ax_.get_title() == "loss of DCG@5(propensity=seen) if permuted over all rows"
+    assert display.ax_.get_xlabel() == "loss, 90 % interval"

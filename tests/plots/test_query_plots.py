@@ -167,36 +167,30 @@ def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
     }
     display = QueryPropertyDisplay.from_query_scores(systems, [10, 20])
     assert display.bins == ["10", "20"]
-    assert {name: means.tolist() for name, means in display.means.items()} == {
-        "a": [0, 1],
-        "b": [0, 1],
-    }
+    assert [means.tolist() for means in display.means.values()] == [[0, 1], [0, 1]]
     forest = ForestDisplay.from_query_scores(systems, by=[10, 20], means=True)
-    rows = zip(forest.headings, forest.labels, strict=True)
-    values = dict(zip(rows, forest.values, strict=True))
-    for name in "ab":
-        assert [values[f"segment = {v}", name] for v in (10, 20)] == [0, 1]
-    other = {**systems, "b": QueryScores(["x", "z"], [[0.0], [1.0]], ["m"])}
+    rows = dict(zip(zip(forest.headings, forest.labels, strict=True), forest.values, strict=True))
+    assert [rows[f"segment = {v}", name] for v in (10, 20) for name in "ab"] == [0, 0, 1, 1]
+    systems["b"] = QueryScores(["x", "z"], [[0.0], [1.0]], ["m"])
     with pytest.raises(ValueError, match="must be measured on the same queries"):
-        QueryPropertyDisplay.from_query_scores(other, [10, 20])
+        QueryPropertyDisplay.from_query_scores(systems, [10, 20])
 
 
 def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
-    """The second of the two systems has nothing to measure for every other query."""
-    ids = np.arange(40)
-    values = np.random.default_rng(0).random((40, 1))
-    some = np.where(ids[:, None] % 2, values, np.nan)
-    all_of, half = QueryScores(ids, values, ["m"]), QueryScores(ids, some, ["m"])
-    for systems, expected, labels in (
-        ({"a": all_of, "b": half}, [[2, 38], [1, 19]], ["x\n1–2", "y\n19–38"]),
-        ({"b": half, "a": all_of}, [[1, 19], [2, 38]], ["x\n1–2", "y\n19–38"]),
-        ({"a": all_of, "c": all_of}, [2, 38], ["x\n2", "y\n38"]),
-        (half, [1, 19], ["x\n1", "y\n19"]),
+    ids, values = np.arange(40), np.linspace(0, 1, 40)[:, None]
+    full = QueryScores(ids, values, ["m"])
+    half = QueryScores(ids, np.where(ids[:, None] % 2, values, np.nan), ["m"])
+    kinds = {"kind": np.where(ids < 2, "x", "y")}
+    for systems, queries, labels, of in (
+        (
+            {"b": half, "a": full},
+            [[1, 19], [2, 38]],
+            ["x\n1–2", "y\n19–38"],
+            " (range over models)",
+        ),
+        ({"a": full, "c": full}, [2, 38], ["x\n2", "y\n38"], ""),
     ):
-        kinds = {"kind": np.where(ids < 2, "x", "y")}
         display = QueryPropertyDisplay.from_query_scores(systems, kinds)
-        assert display.queries.tolist() == expected
+        assert display.queries.tolist() == queries
         assert [label.get_text() for label in display.ax_.get_xticklabels()] == labels
-        is_range = "–" in labels[0]
-        of = " (range over models)" if is_range else ""
         assert display.ax_.get_xlabel() == f"kind\nnumber of queries{of}"
