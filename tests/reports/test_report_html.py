@@ -13,7 +13,7 @@ import sklearn
 from html_structure import Structure
 
 import sklearn_rankscore as rs
-from sklearn_rankscore import compare, evaluate, make_ranking, query_scores, ranking_report
+from sklearn_rankscore import evaluate, make_ranking, query_scores, ranking_report
 
 EVIL = "new <script>document.title = 'evil'</script> & \"all\""
 NAMES = ["ndcg@1", "ndcg@10", "map@1", "map@10"]
@@ -65,36 +65,15 @@ def test_names_are_escaped(html, report):
     assert Structure(html).headings[:2] == ["Old & <new>"] * 2
 
 
-def test_tables_are_those_of_the_text(data, html, report):
-    y, models, groups, device = data
+def test_each_row_of_the_first_tables_is_a_line_of_the_text(html, report):
+    lines = [" ".join(line.split()) for line in report.splitlines()]
     for text in (html, report._repr_html_()):
-        for model, rows in zip(models, table(text, "mean [95 % interval]"), strict=True):
-            values = evaluate(y, models[model], NAMES, groups=groups)
-            assert rows[0][1].startswith(f"{values['ndcg@1']:.3f} [")
-            assert rows[2][2].startswith(f"{values['map@10']:.3f} [")
-            chance = evaluate(y, np.zeros(len(y)), NAMES, groups=groups)
-            # that of random orders is indented below the metric
-            assert rows[1] == [
-                "\N{EM SPACE}random order",
-                *(f"{chance[f'ndcg@{k}']:.3f}" for k in (1, 10)),
-            ]
-        kept = device == "phone"
-        by_segment = [t for t in Structure(text).tables if "share" in t[0] and t[0][5] == "mean"]
-        for model, (_, *rows) in zip(models, by_segment, strict=True):
-            value = evaluate(y[kept], models[model][kept], "map@10", groups=groups[kept])["map@10"]
-            assert rows[-1][:6] == ["map@10", "device", "phone", "20", "50.0%", f"{value:.3f}"]
-        scores = query_scores(y, models, NAMES, groups=groups, segments={"device": device})
-        compared = compare(scores, by="device", random_state=0)
-        one = compared["map@10", EVIL, ("device", "phone")]
-        (rows,) = (rows for rows in Structure(text).tables if "p (holm)" in rows[0])
-        assert rows[-1][:6] == ["map@10", EVIL, "device", "phone", "20", "50.0%"]
-        assert rows[-1][8:10] == [
-            f"{one.difference:+.3f}",
-            "[{:+.3f}, {:+.3f}]".format(*one.interval),
-        ]
+        # facts, means and segments of two systems, and differences
+        rows = [row for rows in Structure(text).tables[:6] for row in rows]
+        assert len(rows) == 7 + 2 * (5 + 9) + 13
+        assert {" ".join(" ".join(row).split()) for row in rows} <= {*lines}
         assert "p-values: adjusted by holm for all comparisons with old" in text
-        facts = Structure(text).tables[0]
-        assert ["queries", "40"] in facts
+        assert "\N{EM SPACE}random order" in text  # indented below the metric
 
 
 def test_worst_queries_are_the_largest_losses(data, html):
