@@ -150,16 +150,14 @@ class Table:
 
     def html(self) -> str:
         """An HTML table, whose labels are headers of the rows."""
-        are_left = self._are_left()
-        # those of the labels have a style of their own
-        is_styled = [is_left and i >= self.n_labels for i, is_left in enumerate(are_left)]
+        # labels have a style of their own
+        are_words = [is_left and i >= self.n_labels for i, is_left in enumerate(self._are_left())]
+        styles = [' style="text-align: left"' if is_words else "" for is_words in are_words]
 
         def line(cells: Iterable[str], n_headers: int) -> str:
-            shown = ""
-            for i, (cell, styled) in enumerate(zip(cells, is_styled, strict=True)):
-                tag, style = "th" if i < n_headers else "td", ' style="text-align: left"'
-                shown += f"<{tag}{style if styled else ''}>{cell}</{tag}>"
-            return f"<tr>{shown}</tr>"
+            tags = ["th" if i < n_headers else "td" for i in range(len(styles))]
+            of = zip(tags, styles, cells, strict=True)
+            return f"<tr>{''.join(f'<{tag}{style}>{cell}</{tag}>' for tag, style, cell in of)}</tr>"
 
         names = line([clean(name, "html") for name in self.header], len(self.header))
         head = f"<thead>{names}</thead>" if any(self.header) else ""
@@ -206,9 +204,12 @@ class Table:
 
     def _are_left(self) -> list[bool]:
         """Whether each column is aligned on the left: labels, and columns with words."""
-        texts = [[text for text, _ in row] for row in self._cells("text")]
+
+        def is_number(cell: Any) -> bool:
+            return NUMERIC.match(_parts(cell, "text", None)[0]) is not None
+
         return [
-            i < self.n_labels or not all(NUMERIC.match(row[i]) for row in texts)
+            i < self.n_labels or not all(is_number(row[i]) for row in self.rows)
             for i in range(len(self.header))
         ]
 
@@ -231,9 +232,10 @@ def _parts(cell: Any, form: Form, digits: int | None) -> tuple[str, str]:
     The best is bold, and letters behind numbers are raised.
     """
     if not isinstance(cell, Number):
-        text = clean(_plain(cell, digits), form)
-        # the spaces before the label of a row below another
-        return (re.sub("^ +", "\N{EM SPACE}", text) if form == "html" else text), ""
+        text = _plain(cell, digits)
+        if form == "html" and text.startswith(" "):  # the label of a row below another
+            text = f"\N{EM SPACE}{text.strip()}"
+        return text if form == "text" else clean(text, form), ""
     spec = cell.spec if digits is None else re.sub(r"\.\d+f", f".{digits}f", cell.spec)
     value = cell.value
     number = _interval(value, spec) if isinstance(value, tuple) else number_text(value, spec)
@@ -248,7 +250,7 @@ def _plain(cell: Any, digits: int | None) -> str:
     if cell is None:
         return "-"
     if not isinstance(cell, float):
-        return f"{cell:,}" if type(cell) is int else str(cell)
+        return f"{cell:,}" if type(cell) is int else clean(cell)
     digits = 4 if digits is None else digits
     least = 10.0**-digits
     is_bound = isinstance(cell, PValue) and cell <= least * (1 + 1e-9)
