@@ -180,7 +180,9 @@ def test_importances_of_a_model_are_those_of_the_function(fitted):
         model, *given, metric="dcg@5(propensity=seen)", max_features=None, **options
     )
     expected = query_permutation_importance(model, *given, "dcg@5(propensity=seen)", **options)
-    assert rows(display) == [(one.feature, one.importance, *one.interval) for one in expected]
+    assert display.features == [one.feature for one in expected]
+    np.testing.assert_array_equal(display.importances, [one.importance for one in expected])
+    np.testing.assert_array_equal(display.intervals, [one.interval for one in expected])
     plain = query_permutation_importance(model, *given, "dcg@5", **options)
     assert display.importances.tolist() == pytest.approx([2 * one.importance for one in plain])
     assert display.ax_.get_title() == "loss of DCG@5(propensity=seen) if permuted over all rows"

@@ -160,23 +160,19 @@ def test_refuses_arguments_out_of_range(data, given, message):
         ranking_report(y, models["one"], groups=groups, **given)
 
 
-@pytest.mark.parametrize("form", ["rows", "queries", "mapping", "columns", "level", "levels"])
+@pytest.mark.parametrize("form", ["mapping", "columns", "level"])
 def test_segments_are_metrics_of_their_queries(data, form):
     y, models, groups, device = data
     ids, first = np.unique(groups, return_index=True)
     score, by = models["one"], {
-        "rows": device,
-        "queries": device[first],
         "mapping": dict(zip(ids.tolist(), device[first], strict=True)),
         "columns": {"device": device},
         "level": "device",
-        "levels": ["device"],
     }[form]  # fmt: skip
     index = pd.MultiIndex.from_arrays([groups, device], names=["qid", "device"])
-    is_level = form.startswith("level")
-    given = {} if is_level else {"groups": groups}
-    report = as_dict(pd.Series(y, index) if is_level else y, score, by=by, **given, **K)
-    column = "segment" if form in ("rows", "queries", "mapping") else "device"
+    labels, given = (pd.Series(y, index), {}) if form == "level" else (y, {"groups": groups})
+    report = as_dict(labels, score, by=by, **given, **K)
+    column = "segment" if form == "mapping" else "device"
     assert {row["column"] for row in report["segments"]} == {column}
     rows = {(row["metric"], row["value"]): row for row in report["segments"]}
     for value in ("desk", "phone", "tv"):
