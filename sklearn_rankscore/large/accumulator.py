@@ -23,7 +23,6 @@ from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
 from ..metrics.segment import ALL_QUERIES, MISSING, Segment
 from ..query_ids import group_rows
-from ..query_ids.lookup import index_ids
 from ..query_ids.read import as_objects, of_python
 from ..ranking import Queries, read_queries
 from .moments import DifferenceSummary, Moments
@@ -199,19 +198,16 @@ class RankingAccumulator:
             For any input that `evaluate` refuses, and if the batch starts with the query with which
             the previous batch ended.
         """
-        systems: Any = y_score if isinstance(y_score, Mapping) else None
-        if groups is None and np.ndim(y_true) == 1:
-            groups = index_ids(y_true=y_true, **(systems or {"y_score": y_score}))
 
         def read(scores: Any, ids: Any) -> Queries:
             weights: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
             return read_queries(y_true, scores, groups=ids, **weights)
 
-        if systems is None:
-            queries: dict[Systems, Queries] = {(): read(y_score, groups)}
+        if isinstance(y_score, Mapping):
+            by_name = by_system(read, y_true, y_score, groups, sample_weight)
+            queries: dict[Systems, Queries] = {(name,): of for name, of in by_name.items()}
         else:
-            by_name = by_system(read, y_true, systems, groups, sample_weight)
-            queries = {(name,): of for name, of in by_name.items()}
+            queries = {(): read(y_score, groups)}
         grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
         if bool(self.by) != (segments is not None):
             raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
@@ -222,7 +218,7 @@ class RankingAccumulator:
             columns = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
             values[name] = segment_values(name, columns[name])
         last_id = None
-        if groups is not None:
+        if groups is not None or len(grouping) > 1:  # a single query needs no id
             first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
             if self._state.last_id is not None and self._state.last_id == first_id:
                 raise ValueError(
@@ -440,7 +436,7 @@ class RankingAccumulator:
         return grouping.ids, self._by_system(values)
 
     def _counted(self) -> State:
-        if not any(of.n_weighted for of in self._state.moments.values()):
+        if not any(of.counts[6] for of in self._state.moments.values()):
             raise ValueError("no documents so far, or none whose query has a positive weight.")
         return self._state
 

@@ -173,11 +173,6 @@ class Moments:
                 moved[:, i, : 6 - k] += math.comb(i, k) * step**k * self.products[:, i - k, k:]
         return moved
 
-    @property
-    def n_weighted(self) -> int:
-        """Number of queries of positive weight."""
-        return int(self.counts[6])
-
     def _shape(self) -> tuple[float, float, float]:
         """Standard error of the ratio for a random sample of queries, its freedom and skewness.
 
@@ -234,21 +229,19 @@ class Moments:
 
     def summary(self, metric: Metric) -> MetricSummary:
         """Mean, standard error and numbers of queries."""
+        error, freedom, _ = self._shape()
         n, n_undefined, n_counted = self.counts[:3].tolist()
         mean = _ratio(*self.sums) if self.sums[1] else metric.replace_undefined_by
-        error, freedom, _ = self._shape()
-        mean = mean if n_counted else math.nan
-        summary = MetricSummary(mean, error, n, n_undefined, freedom)
+        summary = MetricSummary(mean if n_counted else math.nan, error, n, n_undefined, freedom)
         summary._ends = partial(self._ends, metric.limits, False)
         return summary
 
     def difference(self, metric: Metric) -> DifferenceSummary:
         """The same for differences of two systems, with wins, ties and losses."""
-        n, wins, losses = self.counts[2:5].tolist()
         error, freedom, _ = self._shape()
+        n, wins, losses = self.counts[2:5].tolist()
         mean = _ratio(*self.sums) if n else math.nan
-        counts = n, wins, n - wins - losses, losses
-        summary = DifferenceSummary(mean, error, *counts, freedom)
+        summary = DifferenceSummary(mean, error, n, wins, n - wins - losses, losses, freedom)
         summary._ends = partial(self._ends, metric.limits, True)
         return summary
 
