@@ -1,6 +1,7 @@
 """A Spark session on this machine, for the tests of Spark and of the documentation."""
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,22 +14,28 @@ ignore_pandas_warning = pytest.mark.filterwarnings(
 )
 
 
+@contextmanager
+def session_on(master):
+    """A session of Spark with the interpreter that runs, in which the package can be imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        running = (
+            SparkSession.builder.master(master)
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.memory", "1g")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", "3")
+            .config("spark.executorEnv.PYTHONPATH", str(ROOT))
+            .config("spark.executorEnv.OMP_NUM_THREADS", "1")
+            .getOrCreate()
+        )
+        running.sparkContext.setLogLevel("OFF")
+        yield running
+        running.stop()
+
+
 @pytest.fixture(scope="module")
 def session():
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    running = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "1g")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "3")
-        .config("spark.executorEnv.PYTHONPATH", str(ROOT))
-        .config("spark.executorEnv.OMP_NUM_THREADS", "1")
-        .getOrCreate()
-    )
-    running.sparkContext.setLogLevel("OFF")
-    yield running
-    running.stop()
-    monkeypatch.undo()
+    with session_on("local[2]") as running:
+        yield running

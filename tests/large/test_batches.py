@@ -88,25 +88,12 @@ def test_wider_types_of_later_batches():
     [
         (3, TypeError, "'int' object is not iterable"),
         ("rows.parquet", TypeError, "Arrow PyCapsule Protocol for streams .*got <class 'str'>"),
-        (pl.LazyFrame(COLUMNS), TypeError, "LazyFrame is not subscriptable"),
-        ([COLUMNS], TypeError, "Arrow PyCapsule Protocol for streams .*got <class 'dict'>"),
-        ([np.zeros((2, 3))], TypeError, "for streams .*got <class 'numpy.ndarray'>"),
         (TABLE.drop_columns("score"), ValueError, "batch 0 must have one column 'score'"),
-        (
-            TABLE.append_column("score", TABLE["score"]),
-            ValueError,
-            "0 must have one column 'score'",
-        ),
-        ([], ValueError, "no documents so far"),
+        (TABLE.append_column("score", TABLE["score"]), ValueError, "0 must have one column 's"),
         (TABLE[:0], ValueError, "no documents so far"),
-        (
-            pl.DataFrame(TABLE).with_columns(qid=pl.struct("qid")),
-            NotImplementedError,
-            "not_equal. has no .* matching input types .struct",
-        ),
         (pl.DataFrame(TABLE).with_columns(label=pl.lit("x")), ValueError, "must hold numbers"),
     ],
-    ids=range(11),
+    ids=range(6),
 )
 def test_other_input_is_refused(batches, error, message):
     total = RankingAccumulator("mrr")

@@ -60,9 +60,11 @@ def test_runs_that_are_killed_while_they_sort(path, tmp_path, number):
             assert "KeyboardInterrupt" in errors
             assert not list(temporary.iterdir())
         assert all(left.name.startswith("rankscore-") for left in temporary.iterdir())
+    left = sorted(temporary.iterdir())
+    output, errors = start(path, temporary).communicate(timeout=300)
+    assert sorted(temporary.iterdir()) == left
     assert sorted(path.parent.iterdir()) == files
     assert path.read_bytes() == whole
-    output, errors = start(path, temporary).communicate(timeout=300)
     table = pq.read_table(path)
     expected = in_memory({n: table[n].to_numpy() for n in table.column_names}, ["ndcg@10"])
     begun, result = output.split()

@@ -126,7 +126,6 @@ def test_types_that_differ_between_files(column, first, second, in_order, tmp_pa
     [
         (pa.array([1]), pa.array(["a"]), "Field qid has incompat"),
         (pa.array([1], pa.timestamp("s")), pa.array([1]), "Field qid has incompat"),
-        (pa.array([1]), pa.array([True]), "Field qid has incompat"),
         (pa.array([0.5]), pa.array([2**53 + 1]), "Integer value"),  # another id as a float
     ],
 )
@@ -140,17 +139,13 @@ def test_ids_without_a_common_type_are_refused(first, second, message, tmp_path)
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"path": 3}, TypeError, "'int' object is not iterable"),
         ({"path": []}, FileNotFoundError, r"no Parquet file \[\]"),
         ({"label": "user"}, ValueError, r"rows.parquet must have one column 'user'; .*'label'"),
-        ({"groups": ["qid", "user"]}, ValueError, "one column 'user'"),
         ({"score": {"a": "score", "b": "user"}}, ValueError, "one column 'user'"),
         ({"score": {}}, TypeError, r"score must be a dict of at least one system .*got \[\]"),
         ({"score": ["score", "b"]}, TypeError, r"names of columns; .*\['score', 'b'\]"),
-        ({"weight": 3}, TypeError, "names of columns; got .*3"),
         ({"groups": []}, TypeError, "names of columns; got"),
         ({"progress": print}, TypeError, "progress must be True or False; got <built-in"),
-        ({"by": "t"}, ValueError, "one column 't'"),
         ({"metrics": RankingAccumulator("mrr"), "by": "t"}, ValueError, "pass like=, by="),
         ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
         ({"average": None}, ValueError, "no average=None: use per_query"),
@@ -180,16 +175,10 @@ def test_an_accumulator_is_given_several_days(in_order, tmp_path):
     assert total.n_documents == len(both["qid"])
 
 
-@pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("fault", ["metric", "weights"])
-def test_an_error_leaves_the_accumulator_unchanged(fault, in_order, tmp_path):
-    def failing(block):
-        raise ZeroDivisionError
-
-    columns = COLUMNS | {"weight": COLUMNS["weight"] * (fault == "metric")}
-    path = write(columns if in_order else shuffled(columns), tmp_path / "rows.parquet")
-    total = RankingAccumulator(["mrr", failing] if fault == "metric" else "mrr")
-    with pytest.raises((ZeroDivisionError, ValueError)):
+def test_files_without_weight_leave_the_accumulator_unchanged(tmp_path):
+    path = write(COLUMNS | {"weight": COLUMNS["weight"] * 0}, tmp_path / "rows.parquet")
+    total = RankingAccumulator("mrr")
+    with pytest.raises(ValueError, match=r"no documents so far, or none .* positive weight"):
         evaluate_parquet(path, total, weight="weight")
     assert total.n_documents == 0
 
@@ -205,29 +194,6 @@ def test_progress(in_order, tmp_path, capsys, monkeypatch):
     evaluate_parquet(path, "mrr", progress=True)
     n = len(COLUMNS["qid"])
     assert f"{n}/{n}" in capsys.readouterr().err.rpartition("\r")[2]
-
-
-@pytest.mark.slow
-def test_a_limit_of_memory_is_kept_by_sorting_on_disk(tmp_path, monkeypatch):
-    """Ten times as many rows as fit; nothing is left on the disk, and nothing else is written."""
-    random, n = np.random.default_rng(0), 2_000_000
-    qid = random.integers(0, n // 20, n)
-    columns = {"qid": qid, "label": random.integers(0, 3, n), "score": random.random(n)}
-    path, temporary = write(columns, tmp_path / "a" / "rows.parquet"), tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    seen = []
-
-    def look(block):
-        seen.extend(temporary.rglob("*.tmp"))
-        return np.ones(len(block.sizes))
-
-    scores = evaluate_parquet(path, ["ndcg@10", look], memory_limit="40MB")
-    expected = in_memory(columns, ["ndcg@10"])["ndcg@10"]
-    assert scores["ndcg@10"] == pytest.approx(expected, **EXACT)
-    assert seen
-    assert not list(temporary.iterdir())
-    assert list((tmp_path / "a").iterdir()) == [path]
 
 
 def test_a_stored_result_has_its_errors(tmp_path):
