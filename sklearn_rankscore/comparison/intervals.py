@@ -40,6 +40,9 @@ SOME = 200
 # how often a batch of resamples draws each query, so that the counts fit in cache
 BATCH_SIZE = 2**18
 
+# columns of one product of these counts
+AT_ONCE = 8
+
 # seconds before a progress bar appears
 DELAY = 2.0
 
@@ -399,11 +402,13 @@ def resampled_means(
     values: Array, weights: Array, n_resamples: int, random: np.random.Generator
 ) -> Array:
     """Weighted means of bootstrap resamples, of shape (n_resamples, n_metrics)."""
-    terms = np.column_stack([weights[:, None] * values, weights])
-    sums = np.concatenate(
-        [counts @ terms for counts in _resampled_counts(len(values), n_resamples, random)]
-    )
-    return np.asarray(sums[:, :-1] / sums[:, -1:])
+    terms, n_metrics = np.column_stack([weights[:, None] * values, weights]), values.shape[1]
+    # products of BLAS round alike only if they have the same number of columns
+    padded = np.pad(terms, ((0, 0), (0, -terms.shape[1] % AT_ONCE)))
+    blocks = [padded[:, i : i + AT_ONCE].copy() for i in range(0, padded.shape[1], AT_ONCE)]
+    batches = _resampled_counts(len(values), n_resamples, random)
+    sums = np.concatenate([np.hstack([c @ block for block in blocks]) for c in batches])
+    return np.asarray(sums[:, :n_metrics] / sums[:, n_metrics, None])
 
 
 def _resampled_counts(
