@@ -280,21 +280,15 @@ def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
     for _, test in folds:
         np.add.at(n_tests, test, 1)
         n_folds[np.unique(codes[test])] += 1
-    fewest, most = np.full(len(ids), len(folds)), np.zeros(len(ids), dtype=int)
-    np.minimum.at(fewest, codes, n_tests)
-    np.maximum.at(most, codes, n_tests)
-    for problem, has_problem in (
-        ("in no test fold", n_folds == 0),
-        ("in several test folds", most > 1),
-        ("split across folds", (fewest == 0) | (n_folds > 1)),
-    ):
-        if has_problem.any():
-            wrong = ids[has_problem].tolist()
-            raise ValueError(
-                f"each query must be in exactly one test fold of cv; {len(wrong)} of {len(ids)} "
-                f"are {problem} ({examples(wrong)}). Use a splitter of whole queries that tests "
-                "each of them once, such as QueryKFold(5)."
-            )
+    is_wrong = n_folds != 1
+    is_wrong[codes[n_tests != 1]] = True
+    if is_wrong.any():
+        wrong = ids[is_wrong].tolist()
+        raise ValueError(
+            f"each query must be in exactly one test fold of cv, with all of its rows; "
+            f"{len(wrong)} of {len(ids)} are in none, in several or in parts ({examples(wrong)}). "
+            "Use a splitter of whole queries that tests each of them once, such as QueryKFold(5)."
+        )
 
 
 def _joined(judged: list[_Judged], scores: Mapping[ColumnSource, QueryScores]) -> QueryScores:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
-from typing import NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from scipy import stats
@@ -112,6 +112,18 @@ def degrees_of_freedom(weights: Array) -> float:
     zero, one, two = (float((factor * share**power).sum()) for power in range(3))
     outside = (total * zero) ** 2 - 4 * total * zero * one + 2 * zero * two + 2 * one**2
     return total**2 / (outside + float((factor**2 * (1 - 4 * share + 2 * total)).sum()))
+
+
+def of_equal_variances(two: Any, three: Any, four: Any, five: Any) -> tuple[Any, Any]:
+    """Tr A and tr A² of A = M' diag(h²) M with M = I - 1 h', from Σ h², Σ h³, Σ h⁴ and Σ h⁵.
+
+    Of shares h of the weight, whose Σ h² r² over residuals r has the matrix A. What sums alone tell
+    of an error: its expectation for values of equal variances is tr A of that, and the degrees of
+    freedom are Satterthwaite's (tr A)² / tr A².
+    """
+    trace = two - 2 * three + two**2
+    cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
+    return trace, four * (1 + 2 * two) - 4 * five + cross
 
 
 def skewness_of_mean(values: Array, weights: Array) -> Array:

@@ -29,7 +29,7 @@ from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
 from ..query_ids.read import as_key, as_keys, as_objects, factorize, of_python
 from ..ranking.aggregate import scaled_weights
-from .intervals import Interval, has_few_distinct
+from .intervals import Interval, has_few_distinct, of_equal_variances
 from .tabular import Record, Records
 
 # of query_scores.py, which builds on this file
@@ -446,8 +446,6 @@ def _mean_and_error(sums: Array) -> tuple[Array, Array, Array]:
     mean = wv / w
     two, three, four, five = (power / w**k for k, power in enumerate(powers, 2))
     squares = np.maximum(wwvv - 2 * mean * wwv + mean**2 * powers[0], 0) / w**2
-    expected = two - 2 * three + two**2
+    expected, square = of_equal_variances(two, three, four, five)
     expected[expected < DOMINATED * two] = np.nan  # a difference of nearly equal numbers
-    cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
-    df = expected**2 / (four * (1 + 2 * two) - 4 * five + cross)
-    return mean, np.where(n > 1, squares * two / expected, np.nan), df
+    return mean, np.where(n > 1, squares * two / expected, np.nan), expected**2 / square

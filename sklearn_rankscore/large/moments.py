@@ -13,7 +13,14 @@ from scipy import stats
 from .._table import html_of_fields
 from .._typing import Array
 from .._validation import check_fraction
-from ..comparison.intervals import FARTHEST, FEWEST_DISTINCT, TOLERANCE, Interval, skewed_ends
+from ..comparison.intervals import (
+    FARTHEST,
+    FEWEST_DISTINCT,
+    TOLERANCE,
+    Interval,
+    of_equal_variances,
+    skewed_ends,
+)
 from ..comparison.query_scores import value_range
 from ..metrics.labels import Limits
 from ..metrics.metric import Metric
@@ -177,17 +184,15 @@ class Moments:
         """Standard error of the ratio for a random sample of queries, its freedom and skewness.
 
         With shares h of the denominators, the squared error is Σ h² r² over residuals r, divided by
-        its expectation for equal variances of the queries relative to their variance: Σ h² r² has
-        the matrix A = M' diag(h²) M with M = I - 1 h', of which tr A = Σh² - 2 Σh³ + (Σh²)², and
-        the degrees of freedom are Satterthwaite's (tr A)² / tr(A²). The skewness of a query is that
-        of the residuals without weights, of which few are among the largest weights.
+        its expectation for equal variances of the queries relative to their variance, see
+        `of_equal_variances`. The skewness of a query is that of the residuals without weights, of
+        which few are among the largest weights.
         """
         n, total = int(self.counts[2]), float(self.sums[1])
         if n < 2 or total <= 0:
             return math.nan, math.nan, math.nan
         s2, s3, s4, s5 = (self.products[1, 0, p] / total**p for p in range(2, 6))
-        trace = s2 - 2 * s3 + s2**2
-        of_square = s4 - 4 * s5 + 2 * s3**2 + 4 * s2 * s4 - 4 * s2**2 * s3 + s2**4
+        trace, of_square = of_equal_variances(s2, s3, s4, s5)
         if trace <= 2.0**-52 * s2 or of_square <= 0:  # the weight of one query is all of it
             return math.nan, math.nan, math.nan
         error = math.sqrt(max(self.products[1, 2, 0], 0.0) / total**2 * s2 / trace)

@@ -213,10 +213,10 @@ def test_progress_is_shown_on_request(arrays, capfd):
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (KFold(3), r"30 of 30 are split across folds \(0, 1, 2, 3, 4, …\)"),
-        (ShuffleSplit(1, test_size=0.5, random_state=0), "split across folds"),
-        (QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in no test fold \(7\)"),
-        ("twice", "30 of 30 are in several test folds"),
+        (KFold(3), r"30 of 30 are in none, in several or in parts \(0, 1, 2, 3, 4, …\)"),
+        (ShuffleSplit(1, test_size=0.5, random_state=0), "30 of 30 are"),
+        (QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in none.* \(7\)"),
+        ("twice", "30 of 30 are"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
