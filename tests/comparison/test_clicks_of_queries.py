@@ -16,7 +16,6 @@ from sklearn_rankscore import (
     query_permutation_importance,
     query_scores,
 )
-from sklearn_rankscore.comparison.compare import align
 
 X, Y, GROUPS = make_ranking(n_queries=12, random_state=1)
 CLICKS = (Y > 2) * 1.0
@@ -88,15 +87,6 @@ def test_cross_validated_scores(targets):
     first = scores.select(scores.ids == scores.ids[0]).propensity_summary()[names[0]]
     rows = scores.ids[0] == GROUPS
     assert first.effective_clicks == pytest.approx(kish(rows, 0.1)[0])
-
-
-def test_aligned_systems():
-    """Systems that are compared have their queries in one order."""
-    scores = query_scores(CLICKS, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
-    reversed_rows = scores.select(np.arange(len(scores))[::-1])
-    aligned = align({"a": scores, "b": reversed_rows}, "a")["b"]
-    one = aligned.select([0]).propensity_summary()["dcg"]
-    assert one == scores.select([0]).propensity_summary()["dcg"]
 
 
 def test_importances_by_array_and_by_index_level():

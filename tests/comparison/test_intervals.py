@@ -178,16 +178,6 @@ def test_few_differences_of_unbounded_values_have_no_interval(n_other):
     )
 
 
-def test_one_of_several_intervals_without_a_range_is_explained():
-    second = np.where(np.arange(40) < 2, 1.0, 0.0)
-    names = ["mrr", "dcg"]
-    values = [np.zeros((40, 2)), np.column_stack([second, second])]
-    first, second = (QueryScores(np.arange(40), of_one, names) for of_one in values)
-    comparison = compare({"a": first, "b": second})
-    assert np.isfinite(comparison["mrr", "b"].interval).all()
-    assert repr(comparison).endswith("range of the metric, and nan if this range is not known")
-
-
 @pytest.mark.parametrize("method", ["t", "bootstrap"])
 def test_the_mark_of_other_methods_does_not_promise_a_bound(method):
     first, second = scores(np.zeros(8), ["mrr"]), scores(np.full(8, 0.1), ["mrr"])

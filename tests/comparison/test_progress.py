@@ -8,7 +8,6 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rankscore import (
-    QueryLearningCurveDisplay,
     QueryRanker,
     QueryScores,
     compare,
@@ -36,23 +35,9 @@ def importances():
     return query_permutation_importance(fitted, X, y, "mrr", random_state=0).to_markdown()
 
 
-def bootstrap():
-    scores = QueryScores(np.arange(30), np.random.default_rng(0).random((30, 1)), ["mrr"])
-    return scores.interval(method="bootstrap", random_state=0)["mrr"]
-
-
-def learning_curve():
-    X, y = make_ranking(n_queries=10, as_frame=True, random_state=0)
-    ranker = QueryRanker(Ridge(), random_state=0)
-    curve = QueryLearningCurveDisplay.from_estimator(ranker, X, y, max_queries=[2, 4, 6])
-    return next(iter(curve.means.values()))
-
-
 WORK = [
     (compare_by_segment, 6, "differences"),
     (importances, 20, "features"),
-    (bootstrap, 2, "batches of resamples"),
-    (learning_curve, 3, "sizes of Ridge"),
 ]
 
 

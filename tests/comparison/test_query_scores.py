@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, evaluate, make_ranking, ndcg_score, query_scores
-from sklearn_rankscore.comparison.intervals import _bca_levels, resampled_means
+from sklearn_rankscore.comparison.intervals import _bca_levels
 from sklearn_rankscore.metrics import names as metric_names
 
 METRICS = ["ndcg@10", "map", "query_auc", "mrr"]
@@ -105,23 +105,6 @@ def test_bca_ends_are_scipys_for_the_same_resamples(seed):
     levels = _bca_levels(resampled, deviations, np.ones(30), 0.9)
     ends = values.mean() + np.quantile(resampled, levels[:, 0])
     np.testing.assert_allclose(ends, tuple(scipys.confidence_interval), rtol=1e-9)
-
-
-def test_bootstrap_interval_is_near_scipys():
-    scores, given = skewed(40, 2, 7), {"n_resamples": 40_000}
-    for metric, interval in scores.interval(method="bootstrap", random_state=0, **given).items():
-        scipys = stats.bootstrap((scores[metric],), np.mean, random_state=1, **given)
-        low, high = scipys.confidence_interval
-        np.testing.assert_allclose(interval, (low, high), atol=0.02 * (high - low))
-
-
-def test_resampled_means_are_spread_as_the_standard_error_says():
-    scores = skewed(400, 1, 1)
-    weights = np.random.default_rng(1).uniform(0.2, 3, size=400)
-    weighted = QueryScores(scores.ids, scores.values, ["m0"], weights)
-    means = resampled_means(scores.values, weights, 20_000, np.random.default_rng(0))[:, 0]
-    assert means.mean() == pytest.approx(np.average(scores["m0"], weights=weights), abs=1e-3)
-    assert means.std() == pytest.approx(weighted.standard_error()["m0"], rel=0.02)
 
 
 @pytest.mark.parametrize("method", ["auto", "bootstrap", "t"])

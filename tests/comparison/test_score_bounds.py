@@ -5,7 +5,6 @@ import math
 from importlib import import_module
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -360,23 +359,12 @@ def test_long_lists_lie_within_and_attain_their_bounds():
     assert values[:, 0].max() > bounds.mean()["ndcg@10"].high - 0.02
 
 
-def test_pandas_and_nullable_labels():
-    y = pd.Series([None, 1, 0], dtype="Int64")
-    assert score_bounds(y, [3, 2, 1], "mrr").mean()["mrr"] == (0.5, 1)
-
-
 @pytest.mark.parametrize("dtype", ["u1", "u8", "i1", "f4"])
 def test_scores_of_any_type_have_the_same_bounds(dtype):
     y, scores = [NAN, 0, 1, NAN], np.array([3, 2, 1, 0])
     bounds = score_bounds(y, scores.astype(dtype), "map", max_label=1)
     # the best labels are 1, 0, 1, 0: precision 1 at rank 1 and 2 / 3 at rank 3
     assert bounds.mean()["map"].high == pytest.approx((1 + 2 / 3) / 2)
-
-
-def test_flags_are_scores():
-    y, scores = [NAN, 0, 1, NAN], np.array([True, True, False, False])
-    expected = score_bounds(y, scores.astype(float), "map", max_label=1)
-    assert score_bounds(y, scores, "map", max_label=1).mean()["map"] == expected.mean()["map"]
 
 
 def test_bounds_under_another_name_have_the_range_of_the_metric():
