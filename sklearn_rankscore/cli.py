@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import math
 import os
@@ -100,6 +101,8 @@ def _say(kind: str, message: Any) -> None:
 def _text_of(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and error.strerror is None:  # of PyArrow
+        return f"{error}: {os.strerror(errno.ENOENT)}"
     return str(error)
 
 

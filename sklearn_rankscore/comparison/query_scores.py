@@ -133,7 +133,7 @@ class QueryScores(Tabular):
         fields: dict[str, Any] = {
             "ids": as_id_array(ids),
             "values": np.asarray(values, dtype=np.float64),
-            "metrics": tuple(metrics),
+            "metrics": _read_names(metrics),
             "weights": None if weights is None else np.asarray(weights, dtype=np.float64),
             "clicks": clicks,
             "limits": dict(limits or {}),
@@ -437,6 +437,13 @@ def with_fields(scores: Scores, **fields: Any) -> Scores:
     for name, field in fields.items():
         object.__setattr__(copied, name, field)  # the dataclass is frozen
     return copied
+
+
+def _read_names(metrics: Iterable[str]) -> tuple[str, ...]:
+    """The names of the columns; a text is no list of its characters."""
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names, such as [{metrics!r}]; got {metrics!r}.")
+    return tuple(metrics)
 
 
 def as_id_array(ids: Any) -> Array:

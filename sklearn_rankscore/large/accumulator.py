@@ -23,6 +23,7 @@ from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
 from ..metrics.segment import ALL_QUERIES, MISSING, Segment
 from ..query_ids import group_rows
+from ..query_ids.lookup import index_ids
 from ..query_ids.read import as_objects, of_python
 from ..ranking import Queries, read_queries
 from .moments import DifferenceSummary, Moments
@@ -198,6 +199,9 @@ class RankingAccumulator:
             For any input that `evaluate` refuses, and if the batch starts with the query with which
             the previous batch ended.
         """
+        if groups is None and np.ndim(y_true) == 1:
+            systems = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
+            groups = index_ids(y_true=y_true, **systems)
 
         def read(scores: Any, ids: Any) -> Queries:
             weights: dict[str, Any] = {"sample_weight": sample_weight, "allow_zero_weights": True}
@@ -218,7 +222,7 @@ class RankingAccumulator:
             columns = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
             values[name] = segment_values(name, columns[name])
         last_id = None
-        if groups is not None or len(grouping) > 1:  # a single query needs no id
+        if groups is not None:
             first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
             if self._state.last_id is not None and self._state.last_id == first_id:
                 raise ValueError(

@@ -19,6 +19,16 @@ from .propensity import no_propensity_error
 # the options of all metrics
 OF_ALL = {"average", "replace_undefined_by", "unjudged"}
 
+# arguments of boosters and other libraries, and what takes their place
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("group", "group_id", "qid", "query_id"), " Pass the query ids of the rows as groups=."
+    ),
+    **dict.fromkeys(
+        ("ks", "k_list", "top_k", "topk"), " Cut-offs are part of names, as in 'ndcg@10'."
+    ),
+}
+
 
 def resolve(metric: Any, like: str | None = None, **options: Any) -> Metric:
     """A metric from a name, one of the metric functions, or a function of a block.
@@ -166,7 +176,7 @@ def resolve_each(listed: list[Any], *, like: str | None = None, **options: Any) 
                 "one of them out."
             )
         known = {o: None for metric in resolved for o in metric.definition.options}
-        hint = did_you_mean(option, known)
+        hint = _ELSEWHERE.get(option) or did_you_mean(option, known)
         raise ValueError(f"none of the metrics has an option {option!r:.100}.{hint}")
     return resolved
 

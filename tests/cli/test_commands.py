@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -236,12 +237,19 @@ ROWS["score"] = RNG.normal(size=400)
 ROWS["dense"] = ROWS["score"] + ROWS["label"]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_one_file_of_labels_and_scores(suffix, run):
+@pytest.mark.parametrize("form", ["a.csv", "a.parquet", "a folder.parquet"])
+def test_one_file_of_labels_and_scores(form, run):
     def write(rows):
-        path = f"scored.{suffix}"
-        rows.to_parquet(path) if suffix == "parquet" else rows.to_csv(path, index=False)
-        return [path, "-m", "ndcg@10,map(threshold=1)"]
+        path = Path(f"scored.{form.rpartition('.')[2]}")
+        if form == "a.csv":
+            rows.to_csv(path, index=False)
+        elif form == "a.parquet":
+            rows.to_parquet(path)
+        else:  # as Spark writes it
+            path.mkdir(exist_ok=True)
+            for part, some in enumerate((rows[:150], rows[150:])):
+                some.to_parquet(path / f"part-{part}.parquet")
+        return [str(path), "-m", "ndcg@10,map(threshold=1)"]
 
     names = ["ndcg@10", "map(threshold=1)"]
     of = {

@@ -174,6 +174,7 @@ def two():
     return one().update([1, 0], {"a": [1, 2], "b": [2, 1]}, [1, 2])
 
 
+INDEXED = [pd.Series(values, index=pd.Index(["b", "b"], name="qid")) for values in ([1, 0], [1, 2])]
 MICRO = one("ndcg", average="micro").update([1], {"a": [1], "b": [1]}, [3])
 WRONG = [
     (lambda: one(average=None), "per_query=True"),
@@ -187,6 +188,7 @@ WRONG = [
         lambda: one().update([1, 0], [2, 1], ["a", "b"]).update([1], [2], ["b"]),
         "query b is split: .*evaluate_batches",
     ),
+    (lambda: one().update(*INDEXED).update(*INDEXED), "query b is split"),
     (rows(["a", "b", "b"], by="s"), "'s' varies within query 0"),
     (rows(["missing", "missing", None], by="s"), "'s' has both. Replace one"),
     (rows(["a"], by="s"), r"per document \(3\), .* 's' has shape \(1,\)"),
