@@ -312,7 +312,6 @@ class QueryScores(Tabular):
         -------
         QueryScores
             The same metrics of these queries.
-
         """
         columns, selected = self.segments, subset(self, rows)
         check_query_values(selected.ids, selected.values, self.metrics, selected.weights)
