@@ -338,6 +338,22 @@ def _first_of_run(equals_previous: Array) -> Array:
     return np.asarray(np.maximum.accumulate(first, axis=1, out=first))
 
 
+def average_ranks(labels: Array) -> Array:
+    """Rank of each entry by descending label, equal labels sharing their mean rank.
+
+    With less memory than `scipy.stats.rankdata`, for queries of millions of documents.
+    """
+    order = np.argsort(-labels, axis=1, kind="stable")
+    descending = np.take_along_axis(labels, order, axis=1)
+    equals_previous = descending[:, 1:] == descending[:, :-1]
+    del descending
+    first = _first_of_run(equals_previous)
+    first -= _first_of_run(equals_previous[:, ::-1])[:, ::-1]  # that is the last, from the end
+    ranks = np.empty(labels.shape)
+    np.put_along_axis(ranks, order, (first + labels.shape[1] + 1) / 2, axis=1)
+    return ranks
+
+
 def inversions(labels: Array) -> Array:
     """Pairs in each row of which the later label is larger, counted by a merge sort."""
     n_rows, n_ranks = labels.shape

@@ -316,8 +316,7 @@ class Block:
         Block
             A block in which all documents are retrieved.
         """
-        if self.retrieved is self.sizes:
-            return self
+        # also where all are: a block of its own, so that what it computes is not kept with this one
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
