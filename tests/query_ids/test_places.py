@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from id_alignment import QID, X, Y
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, Ridge
@@ -70,6 +71,8 @@ def test_every_object_knows_every_place(name):
     if name != "batch":
         *_, train, test = rs.query_train_test_split(rows, QID, groups=place, random_state=0)
         assert set(train) ^ set(test) == set(QID)
+    # scikit-learn 1.6 takes no rows of pyarrow in cross-validation
+    if name != "batch" and (name != "pyarrow" or not sklearn.__version__.startswith("1.6.")):
         scores = rs.cross_val_query_scores(Column(), rows, LABELS, groups=place, **OPTIONS)
         assert len(scores) == len(set(QID))
         first = (0, 0) if isinstance(place, list) else 0
