@@ -200,7 +200,7 @@ class Moments:
         variance = second - first**2
         skewness = third - 3 * first * second + 2 * first**3
         skewness *= 0.0 if variance < TOLERANCE**2 else s3 / (s2 * variance) ** 1.5
-        return error, trace**2 / of_square, float(skewness)
+        return error, float(trace**2 / of_square), float(skewness)
 
     def _ends(self, limits: Limits | None, is_difference: bool, confidence: float) -> Interval:
         """Ends by skewness, or bounds where the queries show too little, as in memory.

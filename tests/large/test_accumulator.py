@@ -79,6 +79,7 @@ def test_weighted_error_is_unbiased_for_equal_variances(w, average):
     assert summary.mean == pytest.approx(ratio, **EXACT)
     assert summary.standard_error == pytest.approx(error, rel=1e-9)
     assert summary.degrees_of_freedom == pytest.approx(freedom, rel=1e-9)
+    assert type(summary.degrees_of_freedom) is float  # not np.float64(...) where it is shown
 
 
 @pytest.mark.slow
