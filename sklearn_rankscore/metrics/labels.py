@@ -23,9 +23,9 @@ def check_gains(queries: Queries, *, gain: Any, **_: Any) -> None:
             return
         if low < 0:
             raise ValueError(
-                f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. If "
-                "nobody judged these documents, replace the labels by NaN and choose unjudged=. "
-                "Shift them if they are grades, or pass a callable as gain."
+                f"y_true has negative labels (smallest {low:g}), which have no {gain} gain. "
+                "Shift them if they are grades, pass a callable as gain, or, if nobody judged "
+                "these documents, replace the labels by NaN and choose unjudged=."
             )
         largest = high if gain == "linear" else 2.0**high if high < 1024 else math.inf
     elif callable(gain):
