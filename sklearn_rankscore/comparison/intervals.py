@@ -117,9 +117,9 @@ def degrees_of_freedom(weights: Array) -> float:
 def of_equal_variances(two: Any, three: Any, four: Any, five: Any) -> tuple[Any, Any]:
     """Tr A and tr A² of A = M' diag(h²) M with M = I - 1 h', from Σ h², Σ h³, Σ h⁴ and Σ h⁵.
 
-    Of shares h of the weight, whose Σ h² r² over residuals r has the matrix A. What sums alone tell
-    of an error: its expectation for values of equal variances is tr A of that, and the degrees of
-    freedom are Satterthwaite's (tr A)² / tr A².
+    With shares h of the weight, the squared error Σ h² r² of a mean is a quadratic form in the
+    values, with the matrix A. If their variances are equal, its expectation is their variance times
+    tr A, and its degrees of freedom are Satterthwaite's (tr A)² / tr A².
     """
     trace = two - 2 * three + two**2
     cross = two**4 - 4 * two**2 * three + 2 * two * four + 2 * three**2
