@@ -1,6 +1,7 @@
 """What all tests agree on, the doctests of the package among them."""
 
 import os
+import re
 import sys
 from importlib.util import find_spec
 
@@ -10,17 +11,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 
 # whose examples need the library
-collect_ignore = [
-    f"sklearn_rankscore/{library}.py"
-    for library, needed in (("dask", "dask"), ("spark", "pyspark"))
+collect_ignore_glob = [
+    f"sklearn_rankscore/{path}"
+    for path, needed in (
+        ("dask.py", "dask"), ("spark.py", "pyspark"), ("large/*.py", "duckdb"),
+    )
     if not find_spec(needed)
-]
+]  # fmt: skip
+FRAMES = re.compile("polars|(?<!n)arrow|duckdb|fsspec", re.IGNORECASE)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A ranker of CatBoost, or a search by Optuna, needs more than the extra `test`."""
+    """Mark what needs more than the extra `test`, by the libraries in its name."""
     for item in items:
+        if FRAMES.search(item.name):
+            item.add_marker("frames")
         folder = item.path.parent.name
         needed = ("catboost", "optuna") if folder in ("rankers", "tests") else ("optuna",)
         if any(library in item.name.lower() for library in needed):

@@ -11,7 +11,6 @@ import argparse
 import tracemalloc
 
 import numpy as np
-import pyarrow as pa
 
 from sklearn_rankscore import evaluate, evaluate_batches
 
@@ -69,6 +68,8 @@ def measure(n, shape, names):
 
 def measure_stream(n, batch_rows, names):
     """Return bytes per document of a stream that consists of one query, up to its result."""
+    import pyarrow as pa
+
     y, score, ids = make(n, None, None, fractions=False)
     table = pa.table({"label": y, "score": score, "qid": ids})
     return peak(lambda: evaluate_batches(table.to_batches(batch_rows), names), n)

@@ -1,5 +1,6 @@
 """These tests need more than `pip install -e ".[test]"`: one folder for each kind of need.
 
+- frames, large: the extra `test-frames`, for tables of any library, and Parquet files;
 - peers: the libraries of the extra `test-peers` and of `peers.txt`;
 - clusters: the extra `test-clusters`, and Java 17 or newer;
 - pages: the extras `docs`, `browser` and all of the above, and a Chromium;

@@ -253,7 +253,8 @@ def modules_have_a_docstring(files):
 
 def folders_have_tests(files):
     for folder in sorted({source.path.parent for source in files}):
-        if not list((TESTS / folder).glob("test_*.py")):
+        places = TESTS / folder, TESTS.with_name("integration_tests") / folder
+        if not any(list(place.glob("test_*.py")) for place in places):
             yield f"there are no tests in tests/{folder}"
 
 

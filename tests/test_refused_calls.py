@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
@@ -109,8 +108,6 @@ READERS = [
      lambda: ndcg_score(LOG, LOG.rename(columns={"rating": "score"}))),
     (T, "is a DataFrame with the columns .*rating.* pass one of them with groups=",
      lambda: ndcg_score(LOG.assign(timestamp=[3, 1, 2]), np.eye(3))),
-    (T, "y_true is a DataFrame .* pass one of them with groups=",
-     lambda: ndcg_score(pl.DataFrame(LOG), np.eye(3))),
 ]  # fmt: skip
 METRICS = [
     *((V, r"one-dimensional, .*got shape \(2, 2\).* list\(zip\(",
@@ -125,8 +122,6 @@ METRICS = [
     (T, "takes one estimator; got a dict. Call it for each",
      lambda: rs.cross_val_query_scores({"a": Ridge()}, X, LABELS, metrics="ndcg")),
     (T, r"got a dict. Pass metrics=\['ndcg@3'\]", lambda: rs.RankingAccumulator({"a": "ndcg@3"})),
-    (V, "has an option 'group'. Pass the query ids of the rows as groups=",
-     lambda: rs.evaluate_parquet("rows.parquet", "ndcg", group="session")),
 ]  # fmt: skip
 OF_LABELS = [
     (V, "'dcg' takes no propensity with adjusted=True",

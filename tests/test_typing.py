@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import matplotlib as mpl
-import polars as pl
 import pytest
+from frames import pl
 from matplotlib import pyplot as plt
 
 from sklearn_rankscore import make_ranking

@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import pa, pl
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,7 +65,7 @@ OF_TEXT = {
     "pandas": pd.Series,
     "pandas text": partial(pd.Series, dtype="string[python]"),
     "pandas Arrow text": partial(pd.Series, dtype="string[pyarrow]"),
-    "pandas Arrow": partial(pd.Series, dtype=pd.ArrowDtype(pa.large_string())),
+    "pandas Arrow": lambda ids: pd.Series(ids, dtype=pd.ArrowDtype(pa.large_string())),
     "pandas index": pd.Index,
     "pandas index of categories": pd.CategoricalIndex,
     "pandas categories, unsorted": unsorted,
@@ -140,7 +139,7 @@ def test_ids_that_cannot_be_compared_are_in_order_of_appearance(form):
 ENCODED = "pandas Arrow text, pandas Arrow, polars, pyarrow, pyarrow large, pyarrow chunks"
 
 
-def test_many_texts_are_encoded_by_their_library():
+def test_many_texts_in_arrow_are_encoded_by_their_library():
     """As objects of Python they would take several times the memory."""
     for form in ENCODED.split(", "):
         assert as_ids(OF_TEXT[form]([f"q{i % 9}" for i in range(6000)]))[0].dtype.kind in "iu"
@@ -151,7 +150,7 @@ def test_ids_keep_their_dtype():
         assert group_rows(np.array(ids), 3).ids.dtype == np.array(ids).dtype
 
 
-def test_more_categories_than_the_type_of_their_codes_holds():
+def test_more_categories_in_arrow_than_the_type_of_their_codes_holds():
     codes = pa.array([1, 0, 1], pa.int8())
     ids = pa.DictionaryArray.from_arrays(codes, [f"q{i}" for i in range(999, 0, -1)])
     assert read(ids, 3)[0] == ["q998", "q999"]
@@ -205,31 +204,22 @@ TWO = {"user": ["a", "b", "b"], "day": [1, 1, 2]}
 ROUNDED = "rounds different integers to the same number"
 REFUSED = {  # what an error tells, its class, and ids
     "not have missing values": (ValueError, [
-        *(make(["a", None, *("abcdefgh" * n_times)])
-          for make in (LISTS | OF_TEXT).values() for n_times in (1, 700)),
         *([groups[i] for i in order]
           for value in (np.nan, None, pd.NA, pd.NaT, ("x", np.nan))
           for groups in [[("a", 1.0), ("a", value), ("a", value), ("b", 2.0)]]
           for order in ([0, 1, 2, 3], [0, 2, 1, 3], [1, 3, 2, 0])),
         pd.MultiIndex.from_tuples([("a", 1.0), ("a", pd.NA), ("b", 2.0)]),
         np.array(["2020", "NaT", "2021"], "M8[s]"), np.array([1.0, np.nan]),
-        pd.Series([1, None, 2], dtype="Int64"), pl.Series([1, None, 2]),
-        pa.chunked_array([[1], [None, 2]]), encoded(["a", None, "b"]),
+        pd.Series([1, None, 2], dtype="Int64"),
     ]),
     ROUNDED: (ValueError, [
         np.array(values, dtype)
         for dtype, limit in LIMITS.items() for values in ([limit, 0.5, np.inf], [-limit, 0.5, 1])
     ]),
     r"float64 up to .*from 2": (ValueError, [pd.Categorical([1e16, 2.0, 1e16])]),
-    r"got shape \(3, 2\)\. Pass the column.* list\(zip": (
-        ValueError, [pd.DataFrame(TWO), pl.DataFrame(TWO)]
-    ),
-    r"got shape \(3, 1\)\. Pass": (ValueError, [pl.DataFrame(TWO)[["day"]]]),
+    r"got shape \(3, 2\)\. Pass the column.* list\(zip": (ValueError, [pd.DataFrame(TWO)]),
     "groups must be one-dimensional, one id per row; got int 7": (ValueError, [7]),
-    "groups must be one-dimensional": (ValueError, [
-        pl.Series([{"a": 1}] * 3), [["a"], ["b"], ["c"]],
-        pl.Series([[1, 2]] * 3, dtype=pl.Array(pl.Int64, 2)),
-    ]),
+    "groups must be one-dimensional": (ValueError, [[["a"], ["b"], ["c"]]]),
     "groups must hold one id per row: got 2 for 3 rows. These look like group sizes: pass np.repea":
         (ValueError, [[1, 2]]),
     "got 2 for 3 rows.$": (ValueError, [["a", "b"], [2, 2]]),
@@ -245,3 +235,32 @@ def test_refused_ids(message):
         n_rows = 3 if type(ids) is int or "2 for 3 rows" in message else len(ids)
         with pytest.raises(error, match=message):
             ndcg_score(np.arange(n_rows), np.arange(n_rows), groups=ids)
+
+
+@pytest.mark.parametrize("form", LISTS | OF_TEXT)
+def test_missing_text(form):
+    for n_times in (1, 700):
+        ids = (LISTS | OF_TEXT)[form](["a", None, *("abcdefgh" * n_times)])
+        with pytest.raises(ValueError, match="not have missing values"):
+            ndcg_score(np.arange(len(ids)), np.arange(len(ids)), groups=ids)
+
+
+IN_ARROW = {  # ids of three rows, and what an error tells
+    "polars, missing": (lambda: pl.Series([1, None, 2]), "not have missing values"),
+    "pyarrow, missing": (lambda: pa.chunked_array([[1], [None, 2]]), "not have missing values"),
+    "pyarrow, missing text": (lambda: encoded(["a", None, "b"]), "not have missing values"),
+    "polars, two columns": (lambda: pl.DataFrame(TWO), r"shape \(3, 2\)\. Pass .* list\(zip"),
+    "polars, a table": (lambda: pl.DataFrame(TWO)[["day"]], r"got shape \(3, 1\)\. Pass"),
+    "polars, dicts": (lambda: pl.Series([{"a": 1}] * 3), "groups must be one-dimensional"),
+    "polars, arrays": (
+        lambda: pl.Series([[1, 2]] * 3, dtype=pl.Array(pl.Int64, 2)),
+        "groups must be one-dimensional",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", IN_ARROW)
+def test_refused_ids_of_other_libraries(form):
+    make, message = IN_ARROW[form]
+    with pytest.raises(ValueError, match=message):
+        ndcg_score(np.arange(3), np.arange(3), groups=make())

@@ -4,8 +4,8 @@ from importlib import import_module
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from frames import pl
 from lightgbm import LGBMRanker
 from native_fits import fit, gather, is_ranker, log_of, make
 from ranking_rows import BY_ID, IDS, IDS_VALID, INDEX, ROWS, VALID, X_VALID, Y_VALID, X, Y, last

@@ -5,8 +5,8 @@ from importlib import import_module
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from frames import pl
 from native_fits import make
 from scipy import sparse
 from sklearn.base import BaseEstimator

@@ -5,9 +5,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import pa, pl
 from sklearn import model_selection as ms
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import (
@@ -73,7 +72,7 @@ def test_classes_of_every_library_in_any_order_of_the_columns(form):
     assert rs.evaluate(*given, "mrr", **reordered)["mrr"] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_columns_of_class_scores_in_another_order_are_refused(frame):
     labels, scores = ["a", "a", "b"], frame({"b": [0.1, 0.2, 0.1], "a": [0.9, 0.8, 0.9]})
     for classes in (None, ["a", "b"]):

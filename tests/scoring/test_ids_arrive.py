@@ -12,11 +12,10 @@ from typing import ClassVar
 import numpy as np
 import oracle
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import scipy.sparse
 import sklearn
+from frames import pa, pl
 from id_alignment import FOLDS, N_DOCUMENTS, QID, X, Y, whole_queries
 from joblib import parallel_config
 from lightgbm import LGBMModel
@@ -87,7 +86,6 @@ WAYS = {
     "level": (INDEXED, Y, None, {}, CV),
     "level, folds": (INDEXED, Y, None, {}, FOLDS),
     "level of two": (FRAME.assign(day=1, qid=QID).set_index(["day", "qid"]), Y, None, {}, CV),
-    "level in Arrow": (FRAME.set_index(LEVEL.astype("int64[pyarrow]")), Y, None, {}, CV),
     "named level": (FRAME.set_index(LEVEL.rename("session")), Y, "session", {}, CV),
     "column": (FRAME.assign(qid=QID), Y, None, {}, CV),
     "column of polars": (pl.from_pandas(FRAME.assign(qid=QID)), Y, None, {}, CV),
@@ -101,6 +99,8 @@ WAYS = {
     "routed, GroupKFold": (X, Y, None, {"params": {"groups": QID}}, GROUP_K_FOLD),
     "routed qid": (X, Y, None, {"params": {"qid": QID}}, CV),
 }
+if pa:
+    WAYS["level in Arrow"] = FRAME.set_index(LEVEL.astype("int64[pyarrow]")), Y, None, {}, CV
 if sklearn.__version__.startswith("1.6."):  # it takes no rows of pyarrow
     del WAYS["column of pyarrow"]
 ROUTED = {way for way in WAYS if "routed" in way}
@@ -389,22 +389,27 @@ def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
 
 
 TEXT = np.array([f"s{number:02}" for number in QID])
-FORMS = [  # of many of which scikit-learn cannot select rows
-    TEXT.tolist(), pd.Series(TEXT).values, pd.array(QID, dtype="Int64"), pd.Categorical(TEXT),
-    pd.array(TEXT, dtype=pd.ArrowDtype(pa.string())), pa.array(TEXT.tolist()), pa.array(QID),
-    pa.chunked_array([TEXT[:50].tolist(), TEXT[50:].tolist()]),
-    *(pd.Index(TEXT, dtype=dtype, name="qid") for dtype in (str, "string[pyarrow]", "category")),
-    pd.Index(QID, dtype="int64[pyarrow]"),
-]  # fmt: skip
+FORMS = {  # of many of which scikit-learn cannot select rows
+    "list": TEXT.tolist,
+    "text": lambda: pd.Series(TEXT).values,
+    "Int64": lambda: pd.array(QID, dtype="Int64"),
+    "categories": lambda: pd.Categorical(TEXT),
+    "text of Arrow": lambda: pd.array(TEXT, dtype=pd.ArrowDtype(pa.string())),
+    "pyarrow text": lambda: pa.array(TEXT.tolist()),
+    "pyarrow": lambda: pa.array(QID),
+    "pyarrow chunks": lambda: pa.chunked_array([TEXT[:50].tolist(), TEXT[50:].tolist()]),
+    "index": lambda: pd.Index(TEXT, name="qid"),
+    "index of Arrow text": lambda: pd.Index(TEXT, dtype="string[pyarrow]", name="qid"),
+    "index of categories": lambda: pd.Index(TEXT, dtype="category", name="qid"),
+    "index in Arrow": lambda: pd.Index(QID, dtype="int64[pyarrow]"),
+}
+ROWS = {"array": X, "list": X.tolist(), "frame": pd.DataFrame(X)}
 
 
-@pytest.mark.parametrize(
-    ("ids", "rows"),
-    [*((ids, X) for ids in FORMS),
-     *((ids, rows) for ids in FORMS[::4] for rows in (X.tolist(), pd.DataFrame(X)))],
-    ids=type,
-)  # fmt: skip
-def test_groups_in_any_array(ids, rows):
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", ROWS)
+def test_groups_in_any_array(form, rows):
+    ids, rows = FORMS[form](), ROWS[rows]
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
     assert scores(pipeline, rows, groups=ids) == ALL
     assert search_scores(Ridge(), rows, groups=ids) == ALL

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from frames import pl
 from joblib import parallel_config
 from native_fits import make
 from sklearn import config_context
