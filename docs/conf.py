@@ -158,7 +158,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"
 myst_substitutions = {"release": release}
 myst_heading_anchors = 3
 
-autodoc_typehints = "none"  # in particular no overloads: docstrings document the types
+autodoc_typehints = "none"  # docstrings document the types
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False

@@ -33,7 +33,6 @@ OrderTies: TypeAlias = Literal["average", "stable", "reversed"]
 UnjudgedDocuments: TypeAlias = Literal["irrelevant", "drop", "nan"]
 Unjudged: TypeAlias = Literal["error", "irrelevant", "drop"]
 Average: TypeAlias = Literal["macro", "micro"]
-Macro: TypeAlias = Literal["macro"]
 Library: TypeAlias = Literal[
     "sklearn",
     "lightgbm",
@@ -51,21 +50,17 @@ Library: TypeAlias = Literal[
 ]
 
 
-class DataArgs(TypedDict, total=False):
-    """Arguments of every metric function except labels, scores and `average`."""
+class SharedArgs(TypedDict, total=False):
+    """Arguments of every metric function except labels and scores."""
 
     groups: QueryIds | None
+    unjudged: Unjudged
     adjusted: bool
     replace_undefined_by: float
+    average: Average | None
     sample_weight: ArrayLike | None
     labels: ArrayLike | None
     n_jobs: int | None
-
-
-class SharedArgs(DataArgs, total=False):
-    """Arguments of every metric that has a rule for unjudged documents."""
-
-    unjudged: Unjudged
 
 
 class TieArgs(SharedArgs, total=False):

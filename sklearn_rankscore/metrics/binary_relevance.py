@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, Unpack
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, BinaryArgs, HitArgs, HitsArgs, Macro
+from .._typing import BinaryArgs, HitArgs, HitsArgs
 from . import formulas
 from .definition import SELF_NORMALIZED, UNBIASED, metric
 from .expectations import until_first_relevant
@@ -49,14 +49,6 @@ class RecallArgs(HitsArgs, total=False):
     denominator: Literal["relevant", "min"]
 
 
-@overload
-def map_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[APArgs]
-) -> Array: ...
-@overload
-def map_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[APArgs]
-) -> float: ...
 @metric(
     "map",
     formulas.average_precision,
@@ -65,7 +57,7 @@ def map_score(
     denominators=("min", "relevant", "hits"),
     bounds="by count",
 )
-def map_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def map_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[APArgs]) -> Any:
     """Mean average precision (MAP): average precision, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that relevant documents rank above all others::
@@ -142,14 +134,6 @@ def map_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
     return score("map", y_true, y_score, options)
 
 
-@overload
-def mrr_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[HitArgs]
-) -> Array: ...
-@overload
-def mrr_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[HitArgs]
-) -> float: ...
 @metric(
     "mrr",
     formulas.reciprocal_rank,
@@ -157,7 +141,7 @@ def mrr_score(
     ranks=until_first_relevant,
     bounds="rising",
 )
-def mrr_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def mrr_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[HitArgs]) -> Any:
     """Mean reciprocal rank (MRR) of the first relevant document.
 
     Higher is better, between 0 and 1; 1 means that the first document of every query is relevant::
@@ -230,18 +214,6 @@ def mrr_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
     return score("mrr", y_true, y_score, options)
 
 
-@overload
-def precision_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[PrecisionArgs]
-) -> Array: ...
-@overload
-def precision_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    average: Average = ...,
-    **options: Unpack[PrecisionArgs],
-) -> float: ...
 @metric(
     "precision",
     formulas.precision,
@@ -253,7 +225,7 @@ def precision_at_k(
     clicks_lack="attainable",
     bounds="rising",
 )
-def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[PrecisionArgs]) -> Any:
     """Fraction of the first k documents that are relevant, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that the first k documents are all relevant::
@@ -336,14 +308,6 @@ def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> flo
     return score("precision", y_true, y_score, options)
 
 
-@overload
-def recall_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RecallArgs]
-) -> Array: ...
-@overload
-def recall_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[RecallArgs]
-) -> float: ...
 @metric(
     "recall",
     formulas.recall,
@@ -355,7 +319,7 @@ def recall_at_k(
     clicks_lack="min",
     bounds="by count",
 )
-def recall_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def recall_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[RecallArgs]) -> Any:
     """Fraction of the relevant documents that rank within the first k, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that all relevant documents are within the first k::
@@ -436,14 +400,6 @@ def recall_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float 
     return score("recall", y_true, y_score, options)
 
 
-@overload
-def f1_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RatioArgs]
-) -> Array: ...
-@overload
-def f1_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[RatioArgs]
-) -> float: ...
 @metric(
     "f1",
     formulas.f1,
@@ -453,7 +409,7 @@ def f1_at_k(
     adjustable="within cut-off",
     bounds="by count",
 )
-def f1_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def f1_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[RatioArgs]) -> Any:
     """Harmonic mean of precision and recall within the first k, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that precision and recall are both 1::
@@ -528,14 +484,6 @@ def f1_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Ar
     return score("f1", y_true, y_score, options)
 
 
-@overload
-def hits_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[HitsArgs]
-) -> Array: ...
-@overload
-def hits_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[HitsArgs]
-) -> float: ...
 @metric(
     "hits",
     formulas.hits,
@@ -545,7 +493,7 @@ def hits_at_k(
     clicks=UNBIASED,
     bounds="rising",
 )
-def hits_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def hits_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[HitsArgs]) -> Any:
     """Number of relevant documents within the first k, averaged over queries.
 
     Higher is better, between 0 and k::
@@ -623,14 +571,6 @@ def hits_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
     return score("hits", y_true, y_score, options)
 
 
-@overload
-def hit_rate_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[HitArgs]
-) -> Array: ...
-@overload
-def hit_rate_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[HitArgs]
-) -> float: ...
 @metric(
     "hit_rate",
     formulas.hit_rate,
@@ -639,7 +579,7 @@ def hit_rate_at_k(
     adjustable="within cut-off",
     bounds="rising",
 )
-def hit_rate_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def hit_rate_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[HitArgs]) -> Any:
     """Fraction of queries with a relevant document within the first k.
 
     Higher is better, between 0 and 1; 1 means that every query has one::
@@ -712,14 +652,6 @@ def hit_rate_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> floa
     return score("hit_rate", y_true, y_score, options)
 
 
-@overload
-def r_precision_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[BinaryArgs]
-) -> Array: ...
-@overload
-def r_precision_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[BinaryArgs]
-) -> float: ...
 @metric(
     "r_precision",
     formulas.r_precision,
@@ -727,7 +659,7 @@ def r_precision_score(
     ratio=True,
     bounds="by count",
 )
-def r_precision_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def r_precision_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[BinaryArgs]) -> Any:
     """R-precision: precision at rank R, the number of relevant documents, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that relevant documents rank above all others::

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Library, QueryIds
+from .._typing import Library, QueryIds
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_index, check_same_order, index_ids
 from ..ranking import Block
@@ -64,36 +64,6 @@ MetricLike: TypeAlias = str | Callable[[Block], Any] | Callable[..., Any]
 Metrics: TypeAlias = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike]
 
 
-@overload
-def evaluate(
-    y_true: ArrayLike,
-    y_score: Mapping[str, ArrayLike],
-    metrics: Metrics,
-    *,
-    groups: QueryIds | None = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    **options: Any,
-) -> dict[str, dict[str, Any]]: ...
-@overload
-def evaluate(
-    y_true: ArrayLike, y_score: ArrayLike, metrics: Metrics, *, average: None, **options: Any
-) -> dict[str, Array]: ...
-@overload
-def evaluate(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    metrics: Metrics,
-    *,
-    groups: QueryIds | None = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    **options: Any,
-) -> dict[str, float]: ...
 def evaluate(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],

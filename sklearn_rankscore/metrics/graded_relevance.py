@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, CutoffArgs, Gain, GainArgs, HitsArgs, Macro
+from .._typing import CutoffArgs, Gain, GainArgs, HitsArgs
 from . import formulas
 from .definition import SELF_NORMALIZED, UNBIASED, metric
 from .labels import UNKNOWN, check_grades
@@ -35,14 +35,6 @@ class PFoundArgs(CutoffArgs, total=False):
     decay: float
 
 
-@overload
-def dcg_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[GainArgs]
-) -> Array: ...
-@overload
-def dcg_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[GainArgs]
-) -> float: ...
 @metric(
     "dcg",
     formulas.dcg,
@@ -51,7 +43,7 @@ def dcg_score(
     clicks=UNBIASED,
     bounds="rising",
 )
-def dcg_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def dcg_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[GainArgs]) -> Any:
     """Discounted cumulative gain (DCG), averaged over queries.
 
     Higher is better; the maximum depends on the labels, and `ndcg_score` scales it to 1::
@@ -133,14 +125,6 @@ def dcg_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
     return score("dcg", y_true, y_score, options)
 
 
-@overload
-def ndcg_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[GainArgs]
-) -> Array: ...
-@overload
-def ndcg_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[GainArgs]
-) -> float: ...
 @metric(
     "ndcg",
     formulas.ndcg,
@@ -151,7 +135,7 @@ def ndcg_score(
     clicks=SELF_NORMALIZED,
     bounds="by count",
 )
-def ndcg_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def ndcg_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[GainArgs]) -> Any:
     """Normalized discounted cumulative gain (NDCG), averaged over queries.
 
     Higher is better, between 0 and 1; 1 means the best possible order in every query::
@@ -242,14 +226,6 @@ def _is_share(gain: Any, normalize: bool, **options: Any) -> bool:
     return normalize or (isinstance(gain, str) and gain == "binary")
 
 
-@overload
-def rbp_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[RBPArgs]
-) -> Array: ...
-@overload
-def rbp_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[RBPArgs]
-) -> float: ...
 @metric(
     "rbp",
     formulas.rbp,
@@ -259,7 +235,7 @@ def rbp_score(
     clicks=UNBIASED,
     bounds="rising",
 )
-def rbp_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def rbp_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[RBPArgs]) -> Any:
     """Rank-biased precision (RBP): gain per document that a persistent user reads.
 
     Higher is better, between 0 and 1 for gains up to 1; only long lists of relevant documents come
@@ -345,14 +321,6 @@ def rbp_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
     return score("rbp", y_true, y_score, options)
 
 
-@overload
-def err_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[ERRArgs]
-) -> Array: ...
-@overload
-def err_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[ERRArgs]
-) -> float: ...
 @metric(
     "err",
     formulas.err,
@@ -360,7 +328,7 @@ def err_score(
     labels=check_grades,
     bounds="rising",
 )
-def err_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def err_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[ERRArgs]) -> Any:
     """Expected reciprocal rank (ERR) in the cascade model, averaged over queries.
 
     Higher is better, from 0 to below 1 (up to 1 with ``max_grade=None``). The user reads from the
@@ -434,16 +402,8 @@ def err_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | 
     return score("err", y_true, y_score, options)
 
 
-@overload
-def pfound_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[PFoundArgs]
-) -> Array: ...
-@overload
-def pfound_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[PFoundArgs]
-) -> float: ...
 @metric("pfound", formulas.pfound, labels=check_grades, bounds="rising")
-def pfound_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def pfound_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[PFoundArgs]) -> Any:
     """Probability that a user finds a satisfying document (pFound), averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that the first document satisfies every user. The

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, Macro, OrderTies, SharedArgs, Ties
+from .._typing import BinaryArgs, CutoffArgs, OrderTies, SharedArgs
 from . import formulas
 from .definition import metric
 from .metric import score
 
 __all__ = ["bpref_score", "infap_score", "judged_at_k"]
-
-
-class JudgedArgs(SharedArgs, total=False):
-    """Arguments of the share of judged documents."""
-
-    k: int | None
-    ties: Ties
-
-
-class BprefArgs(SharedArgs, total=False):
-    """Arguments of bpref."""
-
-    threshold: float
-    ties: Ties
 
 
 class InfAPArgs(SharedArgs, total=False):
@@ -35,14 +21,6 @@ class InfAPArgs(SharedArgs, total=False):
     ties: OrderTies
 
 
-@overload
-def judged_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[JudgedArgs]
-) -> Array: ...
-@overload
-def judged_at_k(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[JudgedArgs]
-) -> float: ...
 @metric(
     "judged",
     formulas.judged_share,
@@ -50,7 +28,7 @@ def judged_at_k(
     reads_unjudged=True,
     adjustable="within cut-off",
 )
-def judged_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def judged_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[CutoffArgs]) -> Any:
     """Fraction of the first k documents that were judged.
 
     Higher is better, between 0 and 1; 1 means that all of the first k documents were judged::
@@ -116,16 +94,8 @@ def judged_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float 
     return score("judged", y_true, y_score, options)
 
 
-@overload
-def bpref_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[BprefArgs]
-) -> Array: ...
-@overload
-def bpref_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[BprefArgs]
-) -> float: ...
 @metric("bpref", formulas.bpref, reads_unjudged=True)
-def bpref_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def bpref_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[BinaryArgs]) -> Any:
     """Binary preference: relevant documents above judged irrelevant ones, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that every relevant document was retrieved above all
@@ -201,14 +171,6 @@ def bpref_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float 
     return score("bpref", y_true, y_score, options)
 
 
-@overload
-def infap_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[InfAPArgs]
-) -> Array: ...
-@overload
-def infap_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[InfAPArgs]
-) -> float: ...
 @metric(
     "infap",
     formulas.inferred_ap,
@@ -216,7 +178,7 @@ def infap_score(
     reads_unjudged=True,
     best_order=False,
 )
-def infap_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def infap_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[InfAPArgs]) -> Any:
     """Inferred average precision (infAP), for a pool of which a random sample was judged.
 
     Higher is better, between 0 and 1. A negative label means that a document belongs to the pool

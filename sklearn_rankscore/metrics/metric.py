@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from math import isnan
@@ -267,13 +267,9 @@ def compute(
     return results
 
 
-def score(name: str, y_true: Any, y_score: Any, options: dict[str, Any]) -> float | Array:
-    """The result of a metric function."""
-    data = {
-        "groups": options.pop("groups", None),
-        "sample_weight": options.pop("sample_weight", None),
-        "labels": options.pop("labels", None),
-        "n_jobs": options.pop("n_jobs", None),
-    }
+def score(name: str, y_true: Any, y_score: Any, given: Mapping[str, Any]) -> Any:
+    """The result of a metric function: a float, or one value per query with ``average=None``."""
+    options = dict(given)
+    data = {argument: options.pop(argument, None) for argument in DATA}
     (result,) = compute([select(METRICS[name], "", options)], y_true, y_score, **data)
     return result

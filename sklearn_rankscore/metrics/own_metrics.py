@@ -11,7 +11,6 @@ from typing import Any
 
 from sklearn.metrics import get_scorer_names
 
-from .._typing import Array
 from .._validation import check_number
 from .definition import METRICS, SPELLINGS, Definition, declare, key
 from .metric import score
@@ -38,7 +37,7 @@ class OwnMetric:
         self.__doc__ = inspect.getdoc(definition.formula)
         self.__signature__ = definition.signature
 
-    def __call__(self, y_true: Any, y_score: Any, **options: Any) -> float | Array:
+    def __call__(self, y_true: Any, y_score: Any, **options: Any) -> Any:
         """The metric, averaged over queries or one value per query."""
         return score(self.__name__, y_true, y_score, options)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
-from .._typing import Array, Average, BinaryArgs, Macro, SharedArgs, TieArgs
+from .._typing import BinaryArgs, SharedArgs, TieArgs
 from . import formulas
 from .definition import metric
 from .metric import score
@@ -15,14 +15,6 @@ from .metric import score
 __all__ = ["kendall_tau_score", "pair_accuracy_score", "query_auc_score", "spearman_score"]
 
 
-@overload
-def query_auc_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[BinaryArgs]
-) -> Array: ...
-@overload
-def query_auc_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[BinaryArgs]
-) -> float: ...
 @metric(
     "query_auc",
     formulas.query_auc,
@@ -31,7 +23,7 @@ def query_auc_score(
     defaults={"replace_undefined_by": math.nan},
     adjusted_limits=(-1.0, 1.0),
 )
-def query_auc_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def query_auc_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[BinaryArgs]) -> Any:
     """Area under the ROC curve (AUC) within each query, averaged over queries.
 
     Higher is better, between 0 and 1; 1 means that relevant documents rank above all others, 0.5 is
@@ -103,14 +95,6 @@ def query_auc_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> fl
     return score("query_auc", y_true, y_score, options)
 
 
-@overload
-def pair_accuracy_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[TieArgs]
-) -> Array: ...
-@overload
-def pair_accuracy_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Average = ..., **options: Unpack[TieArgs]
-) -> float: ...
 @metric(
     "pair_accuracy",
     formulas.pair_accuracy,
@@ -118,7 +102,7 @@ def pair_accuracy_score(
     defaults={"replace_undefined_by": math.nan},
     adjusted_limits=(-1.0, 1.0),
 )
-def pair_accuracy_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def pair_accuracy_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[TieArgs]) -> Any:
     """Fraction of pairs of documents with different labels that are in the right order.
 
     Higher is better, between 0 and 1; 1 means that documents are ranked by label, 0.5 is expected
@@ -190,14 +174,6 @@ def pair_accuracy_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -
     return score("pair_accuracy", y_true, y_score, options)
 
 
-@overload
-def kendall_tau_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[SharedArgs]
-) -> Array: ...
-@overload
-def kendall_tau_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[SharedArgs]
-) -> float: ...
 @metric(
     "kendall_tau",
     formulas.kendall_tau,
@@ -206,7 +182,7 @@ def kendall_tau_score(
     adjustable="is adjusted",
     limits=(-1.0, 1.0),
 )
-def kendall_tau_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def kendall_tau_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[SharedArgs]) -> Any:
     """Kendall's tau-b of labels and scores within each query, averaged over queries.
 
     Higher is better, between -1 and 1; 1 means identical orders, 0 no correlation::
@@ -274,14 +250,6 @@ def kendall_tau_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> 
     return score("kendall_tau", y_true, y_score, options)
 
 
-@overload
-def spearman_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[SharedArgs]
-) -> Array: ...
-@overload
-def spearman_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[SharedArgs]
-) -> float: ...
 @metric(
     "spearman",
     formulas.spearman,
@@ -290,7 +258,7 @@ def spearman_score(
     adjustable="is adjusted",
     limits=(-1.0, 1.0),
 )
-def spearman_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def spearman_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[SharedArgs]) -> Any:
     """Spearman's rank correlation of labels and scores within each query, averaged over queries.
 
     Higher is better, between -1 and 1; 1 means identical orders, 0 no correlation::

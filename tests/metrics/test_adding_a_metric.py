@@ -52,16 +52,8 @@ class QArgs(CutoffArgs, total=False):
     gain: Gain
 
 
-@overload
-def q_measure_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[QArgs]
-) -> Array: ...
-@overload
-def q_measure_score(
-    y_true: ArrayLike, y_score: ArrayLike, *, average: Macro = ..., **options: Unpack[QArgs]
-) -> float: ...
 @metric("q_measure", formulas.q_measure, aliases=("Q",), ratio=True)
-def q_measure_score(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float | Array:
+def q_measure_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[QArgs]) -> Any:
     """DOCSTRING
     """
     return score("q_measure", y_true, y_score, options)
