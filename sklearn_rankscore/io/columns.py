@@ -14,7 +14,7 @@ from .._typing import Array
 from .._validation import did_you_mean
 from ..query_ids.lookup import index_level
 from ..query_ids.read import as_ids, check_no_nan, factorize
-from .table import Table, at_ranks
+from .table import Table
 
 # the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
 # PyTerrier has both docno and docid, which is a number of its index
@@ -104,21 +104,25 @@ class Columns:
 
         Without a column of documents queries stand in for them, without one of values all are 1.
         """
-        codes = self.ids(query, "query")
-        items = codes if document is None else self.ids(document, "document")
-        values: Array = np.ones(len(codes[0]), dtype=np.int64)
+        queries = self.ids(query, "query")
+        documents = queries if document is None else self.ids(document, "document")
+        values: Array = np.ones(len(queries[1]), dtype=np.int64)
         if value is not None:
             values = self.numbers(value, field, allow_nan=allow_nan)
-        table = Table(self.name, codes[0], items[0], values, codes[1], items[1], self.locate)
-        return at_ranks(table) if field == "rank" else table
+        return Table(self.name, queries, documents, values, field == "rank", self.locate)
 
     def ids(self, column: Any, kind: str) -> tuple[Array, Array]:
-        """The code of each id, and the distinct ids."""
+        """The distinct ids of a column, none of them missing, and the code of each."""
         values = self.read(column)
         if self.lines is not None and "" in values:
             where = self.locate(values.index(""))
             raise ValueError(f"{where}, column {column}: an id is missing.")
-        return distinct(values, f"{self.name}: the {kind} ids in column {column!r}")
+        name = f"{self.name}: the {kind} ids in column {column!r}"
+        ids, categories = as_ids(values, name)
+        check_no_nan(ids, name)
+        if not len(ids):
+            return ids, np.zeros(0, dtype=np.intp)
+        return factorize(ids, name) if categories is None else (categories, ids)
 
     def numbers(self, column: Any, field: str, *, allow_nan: bool = False) -> Array:
         """Relevance, scores or ranks."""
@@ -165,16 +169,6 @@ def columns_of(name: str, frame: Any) -> Columns:
         )
 
     return Columns(name, names, read)
-
-
-def distinct(column: Any, name: str) -> tuple[Array, Array]:
-    """The code of each id in a column, and the distinct ids; `name` is what errors call them."""
-    ids, categories = as_ids(column, name)
-    check_no_nan(ids, name)
-    if not len(ids):
-        return np.zeros(0, dtype=np.intp), ids
-    values, codes = factorize(ids, name)
-    return codes, values if categories is None else categories[values]
 
 
 def check_ranks(values: Array, field: str, column: Any, where: str) -> None:

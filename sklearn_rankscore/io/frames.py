@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
+import numpy as np
+
 from .._typing import UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names
 from .columns import Columns, columns_of
 from .join import ALONE, Documents, arguments, join, refuse_repeated
+from .table import Rows, at_ranks, in_common
 
 ColumnName: TypeAlias = str | int
 
@@ -138,7 +141,7 @@ def from_frames(
         tables.append(columns_of(name, frame).table(groups, document, column, field))
     if exclude is not None:
         tables.append(columns_of("exclude", exclude).table(groups, document, None, "relevance"))
-    if empty := [table.name for table in tables if not len(table.query)]:
+    if empty := [table.name for table in tables if not len(table.value)]:
         raise ValueError(f"{empty[0]} has no rows; at least one is needed.")
     return join(
         judged, dict(zip(systems, tables[1:], strict=False)), unjudged=unjudged, complete=complete,
@@ -170,14 +173,20 @@ def of_one_table(
     labels = rows.numbers(relevance, "relevance", allow_nan=unjudged != "irrelevant")
     if not len(labels):
         raise ValueError(f"{rows.name} has no rows; at least one is needed.")
-    tables = {name: rows.table(query, document, of, field) for name, of in systems.items()}
-    table = next(iter(tables.values()))
-    if len(table.query) > len(labels):
-        raise ValueError(
-            f"{rows.name}, the column of ranks, lacks ranks of some query, which a single frame "
-            "must have. Pass the negatives as score= if they are ranks among more documents."
-        )
-    if document is not None:
-        refuse_repeated(table)
-    scores = {name: table.value for name, table in tables.items()}
-    return arguments(labels, scores, table.queries[table.query], unjudged)
+    scores = {}
+    for system, column in systems.items():
+        table = rows.table(query, document, column, field)
+        ids, (code,) = in_common([table.query], "the query ids")
+        items, (item,) = in_common([table.document], "the document ids")
+        given = Rows(code, item, table.value)
+        if document is not None:
+            refuse_repeated(table, given, np.full(len(code), True), ids, items, " Remove it.")
+        ranked = at_ranks(table.name, given, len(items)) if table.is_ranked else given
+        if len(ranked.query) > len(labels):
+            raise ValueError(
+                f"{rows.name}, the column of ranks, lacks ranks of some query, which a single "
+                "frame must have. Pass the negatives as score= if they are ranks among more "
+                "documents."
+            )
+        scores[system] = ranked.value
+    return arguments(labels, scores, ids[code], unjudged)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
-from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -14,10 +13,8 @@ from .._columns import as_column, as_numbers, check_in_memory, check_range, colu
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
-from .columns import distinct
-from .join import ALONE, Documents, join
-from .table import Table
-from .trec import as_nested
+from .join import ALONE, Documents, labelled
+from .table import Rows, are_in, in_common, in_order
 
 NO_ITEM = -1
 
@@ -106,26 +103,25 @@ def from_ranked_lists(
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     check_flag("ignore_identical_ids", ignore_identical_ids)
-    actual, predicted = as_nested(actual), as_nested(predicted)
     systems = {ALONE: predicted}
     if _holds_systems(actual, predicted):
         check_system_names("predicted", predicted)
-        systems = {name: as_nested(lists) for name, lists in predicted.items()}
+        systems = dict(predicted)
     truth = _by_query(actual, "actual")
     lists = [[entry if _is_collection(entry) else (entry,) for entry in truth.entries]]
     names = ["actual", *(f"predicted {system!r}" if system else "predicted" for system in systems)]
     for name, of_system in zip(names[1:], systems.values(), strict=True):
-        _refuse_items_and_scores(of_system, name)
         lists.append(_aligned(truth, _by_query(of_system, name)))
         _check_ordered(truth, lists[-1], name, Set)
     if exclude is not None:
         names.append("exclude")
-        lists.append(_aligned(truth, _by_query(as_nested(exclude), "exclude"), has_others=True))
-    ids = as_ids(truth.ids)[0]
-    tables = [_long(name, ids, of) for name, of in zip(names, lists, strict=True)]
-    return join(
-        tables[0], dict(zip(systems, tables[1:], strict=False)), unjudged=unjudged,
-        exclude=None if exclude is None else tables[-1],
+        lists.append(_aligned(truth, _by_query(exclude, "exclude"), has_others=True))
+    columns = [_items(truth, of, name) for name, of in zip(names, lists, strict=True)]
+    items, codes = in_common([(of, None) for of in columns], "the items")
+    judged, *results = map(_rows, lists, codes, names)
+    return _labelled(
+        as_ids(truth.ids)[0], items, judged, dict(zip(systems, results, strict=False)),
+        unjudged=unjudged, exclude=None if exclude is None else results[-1],
         own_document=(lambda query: query) if ignore_identical_ids else None,
     )  # fmt: skip
 
@@ -134,7 +130,7 @@ def _holds_systems(actual: Any, predicted: Any) -> bool:
     """Whether `predicted` is a dict of systems by name, and not of queries by id."""
     if not isinstance(predicted, Mapping) or not isinstance(actual, Mapping):
         return isinstance(predicted, Mapping)
-    nested = [entry for entry in map(as_nested, predicted.values()) if isinstance(entry, Mapping)]
+    nested = [entry for entry in predicted.values() if isinstance(entry, Mapping)]
     return any(_is_collection(next(iter(entry.values()), None)) for entry in nested)
 
 
@@ -206,20 +202,19 @@ def _aligned(truth: _Lists, other: _Lists, *, has_others: bool = False) -> list[
             "must be dicts by query id, or have one entry for each query in the same order, an "
             "empty list for one without items. A Series becomes a dict by series.to_dict()."
         )
-    if truth.has_ids and other.has_ids:
-        known = set(truth.ids)
-        unknown = [] if has_others else [query for query in other.ids if query not in known]
-        if unknown:
-            raise ValueError(
-                f"`{truth.name}` lacks {counted(len(unknown), 'query')} of `{other.name}`; the "
-                f"first is {shown(unknown[0])}, where `{truth.name}` has ids such as "
-                f"{shown(truth.ids[0])}. Remove them from `{other.name}` if they do not count, or "
-                f"give them an empty list in `{truth.name}`, with which they count 0 in most "
-                "metrics (option replace_undefined_by)."
-            )
-        by_id = dict(zip(other.ids, other.entries, strict=True))
-        return [by_id.get(query, ()) for query in truth.ids]
-    return other.entries
+    if not (truth.has_ids and other.has_ids):
+        return other.entries
+    known = set(truth.ids)
+    unknown = [] if has_others else [query for query in other.ids if query not in known]
+    if unknown:
+        raise ValueError(
+            f"`{truth.name}` lacks {counted(len(unknown), 'query')} of `{other.name}`; the first "
+            f"is {shown(unknown[0])}, where `{truth.name}` has ids such as {shown(truth.ids[0])}. "
+            f"Remove them from `{other.name}`, or give them an empty list in `{truth.name}`, with "
+            "which they count 0 in most metrics (option replace_undefined_by)."
+        )
+    by_id = dict(zip(other.ids, other.entries, strict=True))
+    return [by_id.get(query, ()) for query in truth.ids]
 
 
 def _check_ordered(truth: _Lists, entries: list[Any], name: str, unordered: Any) -> None:
@@ -231,42 +226,77 @@ def _check_ordered(truth: _Lists, entries: list[Any], name: str, unordered: Any)
             )
 
 
-def _long(name: str, queries: Array, lists: list[Any]) -> Table:
-    """One row per query and item, with its relevance or its score; by rank if there is none."""
+def _items(truth: _Lists, lists: list[Any], name: str) -> Array:
+    """All items of the lists of a system, none of them missing."""
     items = list(chain.from_iterable(lists))
-    query, by_rank = _positions(lists)
-    may_be_wrong = not set(map(type, items)) <= {str, bytes, int, bool}
-    for at, item in zip(query.tolist(), items, strict=True) if may_be_wrong else ():
-        is_array = (
-            not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py")
+    if not set(map(type, items)) <= {str, bytes, int, bool}:
+        for query, entry in zip(truth.ids, lists, strict=True):
+            for item in entry:
+                _check_item(item, f"query {shown(query)} of {name}")
+    return as_objects(items)
+
+
+def _check_item(item: Any, where: str) -> None:
+    is_array = not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py")
+    if is_array or is_missing(item):
+        raise (TypeError if is_array else ValueError)(
+            f"items must be hashable ids, such as strings, none of them missing; {where} holds the "
+            f"{type(item).__name__} {item!r:.100}. Pairs of an item and its score become a dict, "
+            "{query: dict(pairs)}."
         )
-        if is_array or is_missing(item):
-            error, fix = (TypeError, "Convert") if is_array else (ValueError, "Remove")
-            raise error(
-                f"items must be hashable ids, such as strings, none of them missing; query "
-                f"{shown(queries[at])} of {name} holds the {type(item).__name__} {item!r:.100}. "
-                f"{fix} it; pairs of an item and its score become a dict, {{query: dict(pairs)}}."
-            )
-    code, distinct_items = distinct(as_objects(items), "the items")
-    is_actual = name == "actual"
-    values = np.ones(len(items), dtype=np.int64) if is_actual else by_rank
-    if items and any(isinstance(of, Mapping) for of in lists):
-        given = (
-            of.values() if isinstance(of, Mapping)
-            else repeat(1, len(of)) if is_actual else range(0, -len(of), -1)
-            for of in lists
-        )  # fmt: skip
-        values = as_numbers(list(chain.from_iterable(given)), name)
-        values = values if is_actual else values.astype(np.float64)
-    return Table(name, query, code, values, queries, distinct_items)
 
 
-def _positions(lists: list[Any]) -> tuple[Array, Array]:
-    """The position of the query of each item, and 0, -1, -2, … within each list."""
+def _rows(lists: list[Any], documents: Array, name: str) -> Rows:
+    """One row per query and item, with the values of dicts, 1 in `actual`, or scores by rank."""
     sizes = np.array(list(map(len, lists)), dtype=np.intp)
-    starts = np.cumsum(sizes) - sizes
-    by_rank = np.repeat(starts, sizes) - np.arange(sizes.sum())
-    return np.repeat(np.arange(len(lists)), sizes), by_rank.astype(np.float64)
+    query = np.repeat(np.arange(len(lists)), sizes)
+    by_rank = np.repeat(np.cumsum(sizes) - sizes, sizes) - np.arange(len(query))
+    values = np.ones(len(query), dtype=np.int64) if name == "actual" else by_rank.astype(float)
+    if len(query) and any(isinstance(of, Mapping) for of in lists):
+        parts = np.split(values, np.cumsum(sizes)[:-1])
+        given = (
+            of.values() if isinstance(of, Mapping) else part
+            for of, part in zip(lists, parts, strict=True)
+        )
+        values = as_numbers(list(chain.from_iterable(given)), name)
+        values = values if name == "actual" else values.astype(np.float64)
+    return Rows(query, documents, values)
+
+
+def _numbered(rows: Rows, n_items: int) -> Rows:
+    """Rows in which each repeated document of a query is another one, by `n_items` further on."""
+    row, _, is_first = in_order(rows.query * n_items + rows.document)
+    if is_first.all():
+        return rows
+    nth, at = np.empty_like(row), np.arange(len(row))
+    nth[row] = at - np.maximum.accumulate(at * is_first)
+    return rows._replace(document=rows.document + n_items * nth)
+
+
+def _pairs(systems: Mapping[str, Rows]) -> tuple[Array, Array]:
+    """The distinct pairs of a query and a document of all systems."""
+    n_items = 1 + max(int(rows.document.max(initial=0)) for rows in systems.values())
+    every = np.concatenate([rows.query * n_items + rows.document for rows in systems.values()])
+    _, pairs, is_first = in_order(every)
+    query, document = np.divmod(pairs[is_first], n_items)
+    return query, document
+
+
+def _labelled(
+    ids: Array, items: Array, judged: Rows, systems: Mapping[str, Rows], **options: Any
+) -> Documents:
+    """`labelled` of rows that may have an item again, which then is another, irrelevant one."""
+    n_items = len(items)
+    judged = _numbered(judged, n_items)
+    judged = judged.where(judged.document < n_items)
+    systems = {name: _numbered(rows, n_items) for name, rows in systems.items()}
+    copies = {name: rows.where(rows.document >= n_items) for name, rows in systems.items()}
+    query, document = _pairs(copies)
+    if len(query):
+        of_judged = judged.query * n_items + judged.document
+        is_known = are_in(query * n_items + document % n_items, of_judged)
+        judged = judged.and_more(query[is_known], document[is_known], np.zeros(is_known.sum()))
+    return labelled(ids, items, judged, systems, **options)
 
 
 def from_relevance_lists(relevances: Any) -> Documents:
@@ -323,44 +353,34 @@ def from_relevance_lists(relevances: Any) -> Documents:
     if isinstance(relevances, Mapping) and any(map(_holds_lists, relevances.values())):
         check_system_names("relevances", relevances)
         systems = dict(relevances)
-    names = {system: f"relevances[{system!r}]" if system else "relevances" for system in systems}
-    lists = [_by_query(of, names[system], with_missing=True) for system, of in systems.items()]
+    names = [f"relevances[{system!r}]" if system else "relevances" for system in systems]
+    lists = [
+        _by_query(of, name, with_missing=True)
+        for name, of in zip(names, systems.values(), strict=True)
+    ]
     truth = lists[0]
     if all(of_system.has_ids for of_system in lists):
         every = chain.from_iterable(of_system.ids for of_system in lists)
         truth = truth._replace(ids=list(dict.fromkeys(every)))
-    queries, tables = as_ids(truth.ids)[0], {}
-    for (system, name), of_system in zip(names.items(), lists, strict=True):
+    results = []
+    for name, of_system in zip(names, lists, strict=True):
         entries = _aligned(truth, of_system)
         _check_ordered(truth, entries, name, Set | Mapping)
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:
             raise ValueError(f"{name} must hold one list of numbers per query; got nested lists.")
-        query, by_rank = _positions(entries)
-        tables[system] = Table(name, query, labels, by_rank, queries)
+        results.append(_rows(entries, labels, name))
     # a document has no id: the n-th of a query with a label is the same one in all systems
-    labels = np.concatenate([table.document for table in tables.values()])
-    grades = np.unique(labels)
-    for system, table in tables.items():
-        grade = np.searchsorted(grades, table.document)
-        nth = _occurrences(table.query * len(grades) + grade)
-        tables[system] = replace(table, document=nth * len(grades) + grade)
-    query = np.concatenate([table.query for table in tables.values()])
-    document = np.concatenate([table.document for table in tables.values()])
-    documents = np.arange(1 + document.max(initial=0))
-    tables = {system: replace(table, documents=documents) for system, table in tables.items()}
-    judged = Table("relevances", query, document, labels, queries, documents)
-    return join(judged, tables, unjudged="nan")
-
-
-def _occurrences(numbers: Array) -> Array:
-    """How many earlier rows have the same number."""
-    order = np.argsort(numbers, kind="stable")
-    ordered = numbers[order]
-    earlier = np.empty(len(numbers), dtype=np.intp)
-    earlier[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    return earlier
+    grades = np.unique(np.concatenate([rows.document for rows in results]))
+    by_system = {}
+    for system, rows in zip(systems, results, strict=True):
+        grade = np.searchsorted(grades, rows.document)
+        by_system[system] = _numbered(rows._replace(document=grade), len(grades))
+    query, document = _pairs(by_system)
+    judged = Rows(query, document, grades[document % len(grades)] if len(query) else np.zeros(0))
+    items = np.arange(1 + document.max(initial=0))
+    return labelled(as_ids(truth.ids)[0], items, judged, by_system, unjudged="nan")
 
 
 def _holds_lists(entry: Any) -> bool:
@@ -458,27 +478,12 @@ def from_recommendations(
                 f"exclude has shape {other}, interactions {shape}; both need one row per user and "
                 "one column per item."
             )
-    tables = {name: _recommended(of, of_systems[name], *shape) for name, of in systems.items()}
+    results = {name: _recommended(of, of_systems[name], *shape) for name, of in systems.items()}
     ids, items = map(np.arange, shape)
-    judged, *results = [
-        replace(table, queries=ids, documents=items) for table in (judged, *tables.values())
-    ]
-    return join(
-        judged, dict(zip(tables, results, strict=True)), unjudged=unjudged,
-        exclude=None if seen is None else replace(seen, queries=ids, documents=items),
-    )  # fmt: skip
+    return _labelled(ids, items, judged, results, unjudged=unjudged, exclude=seen)
 
 
-def _refuse_items_and_scores(predicted: Any, name: str) -> None:
-    if isinstance(predicted, tuple) and [getattr(of, "ndim", 0) for of in predicted] == [2, 2]:
-        raise TypeError(
-            f"{name} is a tuple of item numbers and scores, as returned by implicit. With a matrix "
-            "of interactions, use from_recommendations(interactions, *model.recommend(...)), with "
-            "several systems, as two dicts."
-        )
-
-
-def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], Table]:
+def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], Rows]:
     """The shape and the entries of a matrix, which is not changed."""
     matrix = csr_array(values if hasattr(values, "tocsr") else as_numbers(values, name), copy=True)
     if matrix.ndim != 2:
@@ -491,13 +496,12 @@ def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int
         matrix.eliminate_zeros()
     if matrix.nnz:
         as_numbers(matrix.data, name)
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return matrix.shape, Table(name, rows, matrix.indices, matrix.data)
+    users = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return matrix.shape, Rows(users, matrix.indices, matrix.data)
 
 
-def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Table:
+def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Rows:
     """The items recommended to each user, best first."""
-    _refuse_items_and_scores(recommended, "recommended")
     items = as_column(recommended, "recommended")
     by_rank: Array = -np.arange(items.shape[-1], dtype=np.float32)
     values = (
@@ -527,4 +531,4 @@ def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> T
         order = np.argsort(-values, axis=1, kind="stable")  # an item counts with its best score
         items, values, given = (np.take_along_axis(x, order, 1) for x in (items, values, given))
     users = np.repeat(np.arange(n_users), given.sum(axis=1))
-    return Table("recommended", users, items[given].astype(np.int64), values[given])
+    return Rows(users, items[given].astype(np.int64), values[given])

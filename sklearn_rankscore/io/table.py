@@ -1,23 +1,24 @@
-"""The one long table of every form of input: its ids, and ranks as scores."""
+"""The one long table of every form of input, its ids, and its ranks as scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._typing import Array
 from .._validation import shown
-from ..query_ids.read import as_objects, of_python
+from ..query_ids.read import as_objects, factorize, of_python
+
+# a column of ids: either the ids, and None, or some values and the position among them of each row
+Ids: TypeAlias = tuple[Array, Array | None]
 
 # ranks without a document, beside a hundred for each one with a document
 MOST_GAPS = 10**6
-# dtypes that NumPy brings to one without loss; integers and floats together would be rounded
-ALIKE = (set("bi"), set("bu"), set("f"), set("M"), set("m"), set("U"))
 # ids that are never equal to those of another kind
 KINDS: dict[type, str] = {Number: "number", str: "text", bytes: "bytes", tuple: "tuple"}
 
@@ -30,64 +31,88 @@ class Table:
     ----------
     name : str
         What errors call the table.
-    query, document : int arrays of shape (n_rows,)
-        Positions in `queries` and `documents`; a negative one means a document without an id.
+    query, document : tuple
+        Columns of ids.
     value : array of shape (n_rows,)
-        Relevance or scores.
-    queries, documents : arrays
-        The distinct ids.
+        Relevance, scores or ranks.
+    is_ranked : bool, default=False
+        Whether the values are ranks, 1 for the best.
     locate : callable, default=None
         ``locate(row)`` says where a row stands, such as in which line of a file.
     """
 
     name: str
-    query: Array
-    document: Array
+    query: Ids
+    document: Ids
     value: Array
-    queries: Any = ()
-    documents: Any = ()
+    is_ranked: bool = False
     locate: Callable[[int], str] | None = None
 
     def where(self, row: int) -> str:
         """A row in a message."""
         return f"{self.name}, row {row}" if self.locate is None else self.locate(row)
 
-    def rows(self, selected: Array) -> Table:
+
+class Rows(NamedTuple):
+    """Rows of a table, with codes of queries and documents instead of ids."""
+
+    query: Array
+    document: Array
+    value: Array
+
+    def where(self, selected: Array) -> Rows:
         """Some of the rows."""
-        rows = np.flatnonzero(selected)
-        if len(rows) == len(self.query):
-            return self
-        return replace(
-            self, query=self.query[rows], document=self.document[rows], value=self.value[rows],
-            locate=lambda row: self.where(int(rows[row])),
-        )  # fmt: skip
+        return self if selected.all() else Rows(*(column[selected] for column in self))
+
+    def and_more(self, query: Array, document: Array, value: Array) -> Rows:
+        """Further rows at the end."""
+        return Rows(*map(np.append, self, (query, document, value.astype(self.value.dtype))))
 
 
-def in_common(
-    columns: Sequence[Array], name: str, *, by_id: bool = False
-) -> tuple[Array, list[Array | None]]:
-    """All ids of several columns of distinct ids, and where those of each are among them.
+def in_order(pairs: Array) -> tuple[Array, Array, Array]:
+    """Row numbers by ascending pair, the pairs in this order, and which differ from the one before.
 
-    None means that they are all ids, in this order. `name` is what errors call the ids; they are
-    sorted if `by_id`.
+    The sort is stable, and several times faster than argsort if a pair and a row fit into 63 bits.
     """
-    if not by_id and all(ids is columns[0] for ids in columns):
-        return columns[0], [None] * len(columns)
-    _refuse_unequal(columns, name)
-    if any({ids.dtype.kind for ids in columns} <= alike for alike in ALIKE):
-        common, position = np.unique(np.concatenate(columns), return_inverse=True)
+    bits, rows = len(pairs).bit_length(), np.arange(len(pairs))
+    if int(pairs.max(initial=0)) >> (63 - bits):
+        rows = np.argsort(pairs, kind="stable")
+        pairs = pairs[rows]
     else:
-        listed = [value for ids in columns for value in of_python(ids, dates=False)]
-        distinct = dict.fromkeys(listed)
-        number = {value: at for at, value in enumerate(sorted(distinct) if by_id else distinct)}
-        common = as_objects(number)
-        position = np.fromiter(map(number.__getitem__, listed), np.intp, len(listed))
-        _refuse_same_texts(common, name)
-    return common, list(np.split(position, np.cumsum([len(ids) for ids in columns])[:-1]))
+        keys = (pairs << bits) | rows
+        keys.sort()
+        rows, pairs = keys & ((1 << bits) - 1), keys >> bits
+    return rows, pairs, np.append(True, pairs[1:] != pairs[:-1])[: len(rows)]
 
 
-def _kind(of: type) -> str:
-    return next((kind for base, kind in KINDS.items() if issubclass(of, base)), "")
+def are_in(pairs: Array, others: Array) -> Array:
+    """As `numpy.isin`, whose hash table is slow for such numbers."""
+    others = np.sort(others)
+    return np.asarray(np.append(others, -1)[np.searchsorted(others, pairs)] == pairs)
+
+
+def in_common(columns: Sequence[Ids], name: str) -> tuple[Array, list[Array]]:
+    """The distinct ids of several columns, and the code of each row of each column.
+
+    They are sorted, unless they cannot be compared or all columns have the same values. `name` is
+    what errors call them.
+    """
+    values, codes = zip(*columns, strict=True)
+    if all(of is values[0] for of in values) and codes[0] is not None:
+        return values[0], list(codes)
+    _refuse_unequal(values, name)
+    if len({of.dtype.kind for of in values} | {"O"}) > 2 or values[0].dtype.kind == "O":
+        # integers and floats together would be rounded
+        every = as_objects([one for of in values for one in of_python(of, dates=False)])
+    else:
+        every = np.concatenate(values)
+    if not len(every):
+        return every, [np.zeros(0, dtype=np.intp)] * len(columns)
+    distinct, position = factorize(every, name)
+    _refuse_same_texts(distinct, name)
+    parts = np.split(position, np.cumsum([len(of) for of in values])[:-1])
+    every_code = zip(parts, codes, strict=True)
+    return distinct, [part if code is None else part[code] for part, code in every_code]
 
 
 def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
@@ -102,16 +127,19 @@ def _refuse_unequal(columns: Sequence[Array], name: str) -> None:
             raise _unequal(name, next(iter(one.values())), next(iter(other.values())))
 
 
+def _kind(of: type) -> str:
+    return next((kind for base, kind in KINDS.items() if issubclass(of, base)), "")
+
+
 def _refuse_same_texts(ids: Array, name: str) -> None:
     """Refuse 2 beside "2", of two files of which one was read as numbers."""
-    listed: list[Any] = ids.tolist()
-    others = [one for one in listed if not isinstance(one, str)]
+    listed: list[Any] = ids.tolist() if ids.dtype.kind == "O" else []
+    others = [one for one in listed if not isinstance(one, str) and isinstance(one, Number | bytes)]
     texts = set(listed) if others else set()
     for one in others:
-        if isinstance(one, Number | bytes):
-            text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
-            if text in texts:
-                raise _unequal(name, one, text)
+        text = one.decode(errors="replace") if isinstance(one, bytes) else str(one)
+        if text in texts:
+            raise _unequal(name, one, text)
 
 
 def _unequal(name: str, here: Any, there: Any) -> TypeError:
@@ -122,31 +150,26 @@ def _unequal(name: str, here: Any, there: Any) -> TypeError:
     )
 
 
-def at_ranks(table: Table) -> Table:
-    """The table with scores instead of ranks, and with rows of no document for missing ranks.
+def at_ranks(name: str, rows: Rows, first_gap: int) -> Rows:
+    """Rows with scores instead of ranks, and one for each missing rank, of another document.
 
     Of tied documents, whose rank may be the lowest, the mean or the highest of theirs, no more
     ranks are missing before them than before those that end there.
     """
-    ranks = table.value.astype(np.float64) + (table.value.min(initial=1) == 0)
-    order = np.lexsort((ranks, table.query))
-    query, rank = table.query[order], ranks[order]
+    ranks = rows.value.astype(np.float64) + (rows.value.min(initial=1) == 0)
+    order = np.lexsort((ranks, rows.query))
+    query, rank = rows.query[order], ranks[order]
     key = query * (1 + rank.max(initial=0)) + rank
     starts = np.searchsorted(query, query)
     missing = np.maximum(np.ceil(rank) - (np.searchsorted(key, key, side="right") - starts), 0)
     step = query * (1 + missing.max(initial=0))  # so that a maximum does not reach the next query
     missing = np.maximum.accumulate(missing + step) - step
-    earlier = np.where(starts == np.arange(len(rank)), 0, np.roll(missing, 1))
-    if (total := (missing - earlier).sum()) > MOST_GAPS + 100 * len(ranks):
+    missing -= np.where(starts == np.arange(len(rank)), 0, np.roll(missing, 1))
+    if (total := missing.sum()) > MOST_GAPS + 100 * len(ranks):
         raise ValueError(
-            f"{table.name} has ranks up to {ranks.max():.15g}, and {total:,.0f} ranks below them "
-            "are missing. Pass numbers that are no ranks as scores, of which higher is better."
+            f"{name} has ranks up to {ranks.max():.15g}, and {total:,.0f} ranks below them are "
+            "missing. Pass numbers that are no ranks as scores, of which higher is better."
         )
-    earlier, n_gaps = earlier.astype(np.int64), (missing - earlier).astype(np.int64)
-    place = np.arange(n_gaps.sum()) - np.repeat(np.cumsum(n_gaps) - n_gaps - earlier, n_gaps)
-    return replace(
-        table,
-        query=np.append(table.query, np.repeat(query, n_gaps)),
-        document=np.append(table.document, -1 - place),
-        value=-np.append(ranks, np.repeat(rank - 0.25, n_gaps)),
-    )
+    of_gaps, gaps = (np.repeat(of, missing.astype(np.int64)) for of in (query, 0.25 - rank))
+    places = np.arange(len(gaps)) - np.searchsorted(of_gaps, of_gaps)
+    return rows._replace(value=-ranks).and_more(of_gaps, first_gap + places, gaps)

@@ -134,29 +134,27 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
                 hint = OTHER_FORMATS if lines[row] == 1 else ""
                 return ValueError(f"{name}, line {lines[row]}: {names[value_at]} {problem}.{hint}")
 
-            ids = [_as_array(fields[at::step]) for at in (0, 2)]
+            ids = [as_bytes(fields[at::step]) for at in (0, 2)]
             parts.append((*ids, parse(fields[value_at::step], fault), lines))
-    parts = parts or [(np.zeros(0, "S1"), np.zeros(0, "S1"), np.zeros(0), np.zeros(0))]
-    queries, documents, value, line = map(np.concatenate, zip(*parts, strict=True))
-    (queries, query), (documents, document) = map(factorize, map(_padded, (queries, documents)))
+    parts = parts or [(np.zeros(0, "S4"), np.zeros(0, "S4"), np.zeros(0), np.zeros(0))]
+    query, document, value, line = map(np.concatenate, zip(*parts, strict=True))
+    queries, codes = factorize(query) if len(query) else (query, line.astype(np.intp))
+    texts = as_objects([one.decode() for one in queries.tolist()])
     return Table(
-        name, query, document, value, _decoded(queries), _decoded(documents),
-        lambda row: f"{name}, line {line[row]}",
+        name, (texts, codes), (document, None), value,
+        locate=lambda row: f"{name}, line {line[row]}",
     )  # fmt: skip
 
 
-def _as_array(ids: list[bytes]) -> Array:
-    """An array without an object for each id, unless one of them is long."""
-    return np.array(ids, "S") if max(map(len, ids), default=0) <= LONGEST_ID else as_objects(ids)
+def as_bytes(ids: list[bytes]) -> Array:
+    """An array without an object for each id, unless one of them is long or has a zero.
 
-
-def _padded(ids: Array) -> Array:
-    """Bytes of a width that is hashed four at a time."""
-    return ids.astype(f"S{-(-ids.itemsize // 4) * 4}") if ids.dtype.kind == "S" else ids
-
-
-def _decoded(ids: Array) -> Array:
-    return as_objects([one.decode() for one in ids.tolist()])
+    Its width is one at which ids are hashed four bytes at a time.
+    """
+    longest = max(map(len, ids), default=1)
+    if longest > LONGEST_ID or END in b"".join(ids):
+        return as_objects(ids)
+    return np.array(ids, f"S{-(-longest // 4) * 4}")
 
 
 def source_name(source: Any, kind: str) -> str:

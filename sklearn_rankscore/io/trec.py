@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import chain
 from operator import itemgetter
 from typing import Any, get_args
 
@@ -14,12 +13,12 @@ import numpy as np
 
 from .._columns import LARGEST_EXACT_INTEGER, check_in_memory
 from .._typing import Array, UnjudgedDocuments
-from .._validation import check_choice, check_flag, shown
-from ..query_ids.read import as_ids, as_objects, of_python
+from .._validation import check_choice, check_flag, check_system_names, shown
+from ..query_ids.read import as_objects, of_python
 from .columns import Columns, columns_of
 from .join import ALONE, Documents, join
 from .table import Table
-from .text import has_columns, read_columns, read_lines
+from .text import as_bytes, has_columns, read_columns, read_lines
 
 # what a source holds: the fields of a line, and the position of the value among them
 LAYOUT = {
@@ -152,28 +151,28 @@ def join_trec(
         label = np.nan if unjudged == "nan" else -np.inf
         judged = replace(judged, value=np.where(judged.value < 0, label, judged.value))
     tables = [judged, *runs.values()]
-    of_all = chain.from_iterable(of_python(table.queries, dates=False) for table in tables)
-    if any(isinstance(query, str | bytes) for query in of_all):
+    if any(isinstance(id, str | bytes) for table in tables for id in table.query[0].tolist()):
         # numbers in a DataFrame are text in a file
-        tables = [replace(t, queries=_as_texts(t.queries, "query", t.name)) for t in tables]
-    judged, *results = [replace(t, queries=as_ids(t.queries.tolist())[0]) for t in tables]
+        tables = [
+            replace(t, query=(as_objects(_texts(t.query[0], "query", t.name)), t.query[1]))
+            for t in tables
+        ]
+    judged, *results = tables
     return join(
         judged, dict(zip(runs, results, strict=True)), unjudged=unjudged, complete=complete,
-        own_document=str if ignore_identical_ids else None, advice="", by_id=True,
+        own_document=(lambda query: str(query).encode()) if ignore_identical_ids else None,
+        by_id=True,
     )  # fmt: skip
 
 
 def _named_runs(run: Any) -> Mapping[str, Any]:
     """The runs by name."""
     run = as_nested(run)
-    if isinstance(run, Mapping) and not all(map(_is_of_query, run.values())):
-        if not all(isinstance(name, str) and name for name in run):
-            raise TypeError(
-                "a dict of runs must have names as keys, which are strings that are not empty; got "
-                f"{list(run)!r:.80}. A single run may be {{query: {{document: score}}}}."
-            )
-        return run
-    return {ALONE: run}
+    if not isinstance(run, Mapping) or all(map(_is_of_query, run.values())):
+        return {ALONE: run}
+    hint = " A single run may be {query: {document: score}}."
+    check_system_names("run", run, hint)
+    return run
 
 
 def _is_of_query(entry: Any) -> bool:
@@ -184,7 +183,7 @@ def _is_of_query(entry: Any) -> bool:
 
 
 def _is_record(row: Any) -> bool:
-    return isinstance(row, Mapping) or (isinstance(row, list | tuple) and len(row) >= 3)
+    return isinstance(row, list | tuple) and len(row) >= 3
 
 
 def as_nested(source: Any) -> Any:
@@ -200,23 +199,28 @@ def read_source(
 ) -> Table:
     """The table of a path, file object, DataFrame, dict by query or iterable of records.
 
-    `kind` is "qrels" or "run"; `given` has the names of columns by field.
+    `kind` is "qrels" or "run"; `given` has the names of columns by field. Document ids are bytes.
     """
     check_in_memory(source, name)
     source = as_nested(source)
     is_file = has_columns(source)
     if is_file:
         table = _of_columns(read_columns(source), kind, given)
-        table = replace(table, queries=_as_texts(table.queries, "query", table.name))
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         table = read_lines(source, kind, *LAYOUT[kind])
     elif hasattr(source, "columns"):
         table = _of_columns(columns_of(name, source), kind, {})
     else:
         table = _of_columns(_of_records(source, kind, name), kind, {})
-    if not len(table.query) and not may_be_empty:
+    if not len(table.value) and not may_be_empty:
         raise ValueError(f"the {table.name} has no rows; at least one is needed.")
-    table = replace(table, documents=_as_texts(table.documents, "document", table.name))
+    (queries, query), (documents, document) = table.query, table.document
+    if is_file:
+        queries = as_objects(_texts(queries, "query", table.name))
+    if document is not None:  # not the bytes of a TREC file
+        texts = _texts(documents, "document", table.name)
+        documents = as_bytes([text.encode(errors="surrogateescape") for text in texts])
+    table = replace(table, query=(queries, query), document=(documents, document))
     value = table.value
     if kind == "run":
         if (missing := np.isnan(value)).any():
@@ -229,9 +233,8 @@ def read_source(
         at = int(is_valid.argmin())
         raise ValueError(
             f"{table.where(at)}: relevance must be an integer of less than 2**53, or, in a file "
-            f"with named columns, a number from 0 on; got {value[at]} for the document "
-            f"{shown(table.documents[table.document[at]])}. from_frames and from_ranked_lists take "
-            "other numbers."
+            f"with named columns, a number from 0 on; got {value[at]}. from_frames and "
+            "from_ranked_lists take other numbers."
         )
     return replace(table, value=value.astype(np.int64) if is_whole.all() else value)
 
@@ -246,31 +249,14 @@ def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
     return columns.table(query, document, value, field)
 
 
-def _records_of_dict(source: Mapping[Any, Any], kind: str, name: str) -> list[Any]:
-    """Records of dicts by query; of a run also of pairs, or of documents, best first."""
-    rows = []
-    for query, entry in source.items():
-        if not isinstance(entry, Mapping) and (
-            kind == "qrels" or not isinstance(entry, list | tuple)
-        ):
-            raise TypeError(
-                f"{name} must have a dict {{document: number}} for each query; got the "
-                f"{type(entry).__name__} {entry!r:.60} for {shown(query)}. from_ranked_lists takes "
-                "lists of relevant documents."
-            )
-        pairs: Iterable[Any] = zip(entry, range(0, -len(entry), -1), strict=True)
-        if isinstance(entry, Mapping):
-            pairs = entry.items()
-        elif all(isinstance(item, list | tuple) and len(item) == 2 for item in entry):
-            pairs = entry
-        rows += [(query, document, value) for document, value in pairs]
-    return rows
-
-
 def _of_records(source: Any, kind: str, name: str) -> Columns:
-    """Columns by their names in named tuples and dicts, or their positions in a line."""
-    rows = _records_of_dict(source, kind, name) if isinstance(source, Mapping) else source
-    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    """Columns by their names in named tuples, or their positions in a line."""
+    rows = list(source) if isinstance(source, Iterable) else [source]
+    if isinstance(source, Mapping):
+        entries = [
+            _pairs(entry, kind, f"{name}, query {shown(of)}") for of, entry in source.items()
+        ]
+        rows = [(query, *pair) for query, of in zip(rows, entries, strict=True) for pair in of]
     if not all(map(_is_record, rows)):
         raise TypeError(
             f"{name} must be a path, a file object, a DataFrame, records such as (query, "
@@ -278,8 +264,6 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
             f"{type(source).__name__}. Several runs are a dict by name, {{'bm25': path}}."
         )
     first = rows[0] if rows else (None,) * 3
-    if isinstance(first, Mapping):
-        return Columns(name, list(first), lambda of: [row[of] for row in rows])
     names = list(getattr(first, "_fields", range(len(first))))
     if names == [0, 1, 2]:
         names = ["query", "document", "relevance" if kind == "qrels" else "score"]
@@ -287,15 +271,29 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
     return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)))
 
 
-def _as_texts(ids: Array, kind: str, name: str) -> Array:
+def _pairs(entry: Any, kind: str, where: str) -> Iterable[Any]:
+    """Documents and numbers of a dict; of a run also pairs, or documents, best first."""
+    if isinstance(entry, Mapping):
+        return entry.items()
+    if kind == "qrels" or not isinstance(entry, list | tuple):
+        raise TypeError(
+            f"{where}: must be a dict {{document: number}}; got the {type(entry).__name__} "
+            f"{entry!r:.60}. from_ranked_lists takes lists of relevant documents."
+        )
+    if all(isinstance(item, list | tuple) and len(item) == 2 for item in entry):
+        return entry
+    return zip(entry, range(0, -len(entry), -1), strict=True)
+
+
+def _texts(ids: Array, kind: str, name: str) -> list[str]:
     """The text of each id as in a file; `name` is that of the source."""
     listed = of_python(ids, dates=False)
     if set(map(type, listed)) <= {str}:
-        return as_objects(listed)
-    return as_objects([_as_text(one, kind, name) for one in listed])
+        return listed
+    return [_text(one, kind, name) for one in listed]
 
 
-def _as_text(value: Any, kind: str, name: str) -> str:
+def _text(value: Any, kind: str, name: str) -> str:
     if isinstance(value, bytes):
         return value.decode(errors="surrogateescape")
     if isinstance(value, float) and value.is_integer():

@@ -189,14 +189,12 @@ QRELS = [
 ]
 QRELS += [
     lambda data: [Judged(*row, "0") for row in tuples(data, lambda *row: row)],
-    lambda data: [Judged(*row, "0")._asdict() for row in tuples(data, lambda *row: row)],
     lambda data: positions(data, "rel"),
     *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", ".parquet", ".txt", ".gz", ".bz2")),
 ]
 RUNS = [
     lambda data: tuples(data, Scored),
     lambda data: tuple(tuples(data, Scored)),
-    lambda data: [row._asdict() for row in tuples(data, Scored)],
     lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data, Scored)],
     lambda data: positions(data, "score"),
     *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", ".parquet", ".run", ".gz", ".xz")),

@@ -441,7 +441,7 @@ def test_a_query_without_documents_counts_as_the_metric_says():
     actual, predicted = {"ann": ["tea"]}, {"ann": ["tea"], "bob": ["jam"]}
     with pytest.raises(ValueError, match=r"`actual` lacks 1 query of `predicted`") as caught:
         from_ranked_lists(actual, predicted)
-    assert "Remove them from `predicted` if they do not count" in str(caught.value)
+    assert "Remove them from `predicted`, or give them an empty list" in str(caught.value)
     assert "they count 0 in most metrics (option replace_undefined_by)" in str(caught.value)
     assert recall_at_k(**from_ranked_lists({**actual, "bob": []}, predicted), k=1) == 0.5
 
