@@ -18,7 +18,7 @@ collect_ignore_glob = [
     )
     if not find_spec(needed)
 ]  # fmt: skip
-FRAMES = re.compile("polars|(?<!n)arrow|duckdb|fsspec", re.IGNORECASE)
+FRAMES = re.compile("polars|(?<!n)arrow|duckdb|parquet|fsspec", re.IGNORECASE)
 
 
 @pytest.hookimpl(tryfirst=True)
