@@ -21,7 +21,7 @@ import numpy as np
 from data import SHAPES, Data, machine, make, with_scores
 
 from sklearn_rankscore import evaluate
-from sklearn_rankscore.ranking import queries, rows, ties
+from sklearn_rankscore.ranking import plain, queries, ties
 from sklearn_rankscore.ranking.fast import (
     documents,
     engine,
@@ -32,7 +32,6 @@ from sklearn_rankscore.ranking.fast import (
     score_order,
     width_buckets,
 )
-from sklearn_rankscore.ranking.fast.fill import Kind
 from sklearn_rankscore.ranking.ties import TieGroups
 
 PACKAGE = "sklearn_rankscore.ranking"
@@ -47,10 +46,8 @@ COLUMNS = ["30,000 x 120", "300,000 x 10", "3,000 x 1,200", "30,000 lognormal"]
 NEVER = 2**60
 
 
-def _copied_by_index(rows: np.ndarray, keys: np.ndarray, starts: np.ndarray, kind: Kind) -> None:
+def _copied_by_index(rows: np.ndarray, keys: np.ndarray, starts: np.ndarray) -> None:
     rows[:] = keys[starts[:, None] + np.arange(rows.shape[1])]
-    if kind.column_bits:
-        rows |= np.arange(rows.shape[1], dtype=keys.dtype) << kind.label_bits
 
 
 def _gathered_by_index(values: np.ndarray, starts: np.ndarray, width: int) -> np.ndarray:
@@ -68,11 +65,9 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "longer keys where short ones collide": [(fill, "COLLIDING", 1e9)],
     "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
     "decimals as integers": [(fill, "write_decimals", lambda *_: False)],
-    "few distinct scores as ranks": [(fill, "write_ranks", lambda *_: False)],
-    "columns in keys": [(fill, "WITH_COLUMNS", 0)],
     "candidates": [(engine, "FEW", 0), (score_order, "FEW", 0)],
     "sorting network": [
-        (module, "SHORT", 0) for module in (engine, grades, keys, row_sorts, rows, width_buckets)
+        (module, "SHORT", 0) for module in (engine, grades, keys, row_sorts, plain, width_buckets)
     ],
     "ties of short rows by column": [
         (ties, "TieGroupsByColumn", TieGroups),

@@ -14,7 +14,7 @@ from .._typing import Array, IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count, check_number, counted, examples
 from ..metrics.segment import ALL_QUERIES
 from ..query_ids.read import as_keys
-from ..ranking.aggregate import scaled_weights
+from ..ranking import scaled_weights
 from .intervals import (
     TOLERANCE,
     Interval,

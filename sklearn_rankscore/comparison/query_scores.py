@@ -21,8 +21,7 @@ from ..metrics.names import is_metric
 from ..metrics.propensity import read_propensity
 from ..metrics.resolve import resolve, resolve_all
 from ..query_ids.read import as_id_column, check_no_missing
-from ..ranking import Queries, read_queries
-from ..ranking.aggregate import scaled_weights
+from ..ranking import Queries, read_queries, scaled_weights
 from .intervals import (
     Interval,
     draw_seed,

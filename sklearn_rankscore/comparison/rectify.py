@@ -16,7 +16,7 @@ from .._table import Number, Table
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction, counted
 from ..query_ids.read import as_keys
-from ..ranking.aggregate import scaled_weights
+from ..ranking import scaled_weights
 from .compare import align, check_query_scores, check_same_kind
 from .intervals import (
     TOLERANCE,

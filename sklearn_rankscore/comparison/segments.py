@@ -28,7 +28,7 @@ from ..metrics.segment import (
 from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
 from ..query_ids.read import as_key, as_keys, as_objects, factorize, of_python
-from ..ranking.aggregate import scaled_weights
+from ..ranking import scaled_weights
 from .intervals import Interval, has_few_distinct, of_equal_variances
 from .tabular import Record, Records
 

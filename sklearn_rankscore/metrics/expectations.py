@@ -17,7 +17,7 @@ from ..ranking.label_functions import (
     pooled_unjudged,
     relevant,
 )
-from ..ranking.rows import accumulate
+from ..ranking.plain import accumulate
 from ..ranking.ties import BY_INPUT_ORDER
 
 # ranks in which the first relevant document is searched before the scores are

@@ -15,10 +15,9 @@ from .._columns import as_numbers
 from .._typing import Array, ArrayFunction, Ties
 from .._validation import check_choice
 from ..query_ids import Grouping
-from .plain import Labels, rank_rows
+from .plain import SHORT, Labels, accumulate, leading, order_of, sort_rows
 from .queries import Queries
-from .rows import SHORT, accumulate, leading, order_of
-from .ties import BY_INPUT_ORDER, TIES, TieGroups
+from .ties import BY_INPUT_ORDER, TIES, TieGroups, tie_groups
 
 # documents in a block: few enough that the arrays of a block fit into the memory that is retained
 # (`fast.engine.retain_freed_memory`), and enough that threads seldom wait
@@ -174,8 +173,12 @@ class Block:
         """
         key = "by_rank", gain, ties
         if key not in self._cache:
-            rule = partial(TieGroups.by_rule, ties=ties)
-            self._cache[key] = self._by_rank(gain, ties, 0.0, rule, np.asarray)
+            values, tied = self._values(gain), self._tied
+            self._cache[key] = (
+                values(self._ranked, self.retrieved)
+                if tied is None
+                else self._by_rule(tied, values, ties)
+            )
         return self._cache[key]
 
     def ideal(self, gain: ArrayFunction) -> Array:
@@ -232,15 +235,19 @@ class Block:
         """
         key = "survival", continue_prob, ties
         if key not in self._cache:
-            product = partial(accumulate, np.multiply)
-            if ties == "average":
-                rule = TieGroups.survival
-                self._cache[key] = self._by_rank(continue_prob, ties, 1.0, rule, product)
+            values, tied = self._values(continue_prob, fill=1.0), self._tied
+
+            def of_ranked() -> Array:
+                return accumulate(np.multiply, values(self._ranked, self.retrieved))
+
+            if tied is None:
+                self._cache[key] = of_ranked()
+            elif ties == "average":
+                expected = tied.survival(values(tied.labels(), self.retrieved[tied.rows]))
+                self._cache[key] = self._among_others(tied, expected, of_ranked)
             else:  # in the best order, users stop as early as possible
                 reverse = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
-                by_rule = partial(TieGroups.by_rule, ties=reverse)
-                values = self._by_rank(continue_prob, ties, 1.0, by_rule, np.asarray)
-                self._cache[key] = product(values)
+                self._cache[key] = accumulate(np.multiply, self._by_rule(tied, values, reverse))
         return self._cache[key]
 
     def tie_groups(self, ties: Ties = "average") -> tuple[Array | int, Array | int]:
@@ -320,28 +327,17 @@ class Block:
         ranking = (self._labels, self._ranked, self._tied, self._scores_of)
         return Block(self.queries, self.sizes, self.sizes, *ranking)
 
-    def _by_rank(
-        self,
-        function: ArrayFunction,
-        ties: str,
-        fill: float,
-        of_tied: Callable[[TieGroups, Array], Array],
-        of_others: Callable[[Array], Array],
-    ) -> Array:
-        """What rows with ties, and others, give of a function of labels by rank.
-
-        The values are `fill` where there is no document.
-        """
+    def _values(self, function: ArrayFunction, fill: float = 0.0) -> Callable[..., Array]:
+        """What gives a function of labels by rank, and `fill` where there is no document."""
         # the same array where all documents have a rank, as blocks are made
         all_retrieved = self.retrieved is self.sizes
-        values = partial(self._labels.values, function, all_retrieved=all_retrieved, fill=fill)
-        if self._tied is None:
-            return of_others(values(self._ranked, self.retrieved))
-        labels = self._tied.labels(in_input_order=ties in BY_INPUT_ORDER)
-        tied = of_tied(self._tied, values(labels, self.retrieved[self._tied.rows]))
-        return self._among_others(
-            self._tied, tied, lambda: of_others(values(self._ranked, self.retrieved))
-        )
+        return partial(self._labels.values, function, all_retrieved=all_retrieved, fill=fill)
+
+    def _by_rule(self, groups: TieGroups, values: Callable[..., Array], ties: str) -> Array:
+        """Values by rank, those of equal scores by a tie rule."""
+        labels = groups.labels(in_input_order=ties in BY_INPUT_ORDER)
+        tied = groups.by_rule(values(labels, self.retrieved[groups.rows]), ties)
+        return self._among_others(groups, tied, partial(values, self._ranked, self.retrieved))
 
     def _among_others(self, groups: TieGroups, tied: Array, others: Callable[[], Array]) -> Array:
         """Values of the rows with ties among those of all rows."""
@@ -447,6 +443,12 @@ def _rank(
     labels, scores = y_true[rows], y_score[rows]
     if padding.any():
         scores = np.where(padding, -np.inf, scores)
-    labels = np.array(labels, order=order_of(width))
-    ranked = rank_rows(labels, scores, sizes, width if depth is None else min(depth, width))
-    return Block(members, sizes, ranked[0], Labels(labels, sizes), *ranked[1:], scores.__getitem__)
+    depth = width if depth is None else min(depth, width)
+    by_rank, equals_next = sort_rows(labels, scores, sizes)
+    tied = None
+    if equals_next[:, :depth].any():
+        tied = tie_groups(np.arange(len(sizes)), by_rank, equals_next, depth, width)
+    is_retrieved, order = scores > -np.inf, order_of(width)
+    retrieved = sizes if is_retrieved.all() else is_retrieved.sum(axis=1)
+    ranked, labels = np.array(by_rank[:, :depth], order=order), np.asarray(labels, order=order)
+    return Block(members, sizes, retrieved, Labels(labels, sizes), ranked, tied, scores.__getitem__)

@@ -10,8 +10,7 @@ import numpy as np
 from .._typing import Array, ArrayFunction
 from .block import Block
 from .label_functions import linear
-from .plain import Labels, stable_order
-from .rows import fill_from, order_of
+from .plain import Labels, fill_from, order_of, stable_order
 from .ties import TieGroups
 
 
@@ -101,10 +100,12 @@ class WeightedLabels(Labels):
         super().__init__(rows, sizes)
         self.y_true, self.weights = y_true, weights
 
-    def values(self, function: ArrayFunction, labels: Array, ends: Array, **_: Any) -> Array:
-        """A function of the labels of some rows times their weights, 0 from each row's end on."""
+    def values(
+        self, function: ArrayFunction, labels: Array, ends: Array, fill: float = 0.0, **_: Any
+    ) -> Array:
+        """A function of the labels of some rows times their weights; see `Labels.values`."""
         gains = function(self.y_true[labels].astype(np.float64))
-        return fill_from(ends, np.asarray(gains * self.weights[labels], dtype=np.float64))
+        return fill_from(ends, np.asarray(gains * self.weights[labels], dtype=np.float64), fill)
 
 
 def weighted_block(block: Block, y_true: Array, weights: Array) -> Block:

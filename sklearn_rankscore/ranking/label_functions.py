@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -29,10 +29,8 @@ def table(function: ArrayFunction, n_labels: int, first: float = 0.0) -> Array:
     return np.append(first, function(np.arange(n_labels, dtype=np.float64)))
 
 
-@tabulated
-def linear(labels: Array) -> Array:
-    """The label itself."""
-    return np.asarray(labels, dtype=np.float64)
+linear = tabulated(partial(np.asarray, dtype=np.float64))
+"""The label itself."""
 
 
 @tabulated

@@ -18,11 +18,13 @@ from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids import Grouping, group_rows
 from ..query_ids.lookup import check_same_order, index_ids
-from .fast.grades import encode_grades
 from .threads import number_of_threads, submit
 
 # from this many documents on, checking labels in a second thread pays for waking it
 PARALLEL_CHECK = 2**17
+
+# the largest label that is encoded as a grade, and the number of labels that are encoded at once
+HIGHEST_GRADE, ENCODED = 62, 2**16
 
 # the value of `groups` that takes all documents as one query
 SINGLE_QUERY = "none"
@@ -52,7 +54,7 @@ class Queries:
     lowest_score : float
         -inf if some document was not retrieved.
     grades : uint8 array of shape (n_documents,) or None
-        Labels that are small integers, in the encoding of `ranking.fast`.
+        Labels plus one, if all are small integers.
     weights : array of shape (n_queries,) or None
         Query weights.
     """
@@ -191,6 +193,37 @@ def _check_values(
     if high == math.inf:
         raise ValueError("y_true contains infinity; labels must be finite numbers.")
     return (low, high), lowest, None if grades is None else grades.ravel()
+
+
+def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
+    """Labels plus one as bytes, or None if some are not small integers; their minimum and maximum.
+
+    `labels` were made of `values`. Code 0 is reserved for padding. If a label is NaN, minimum and
+    maximum are nan.
+    """
+    codes = np.empty(labels.size, dtype=np.uint8)
+    if not _copy_small_integers(labels.ravel(), codes):
+        return None, *check_range(labels, values, "y_true", allow_nan=True)
+    low, high = float(codes.min()), float(codes.max())
+    codes += 1
+    return codes.reshape(labels.shape), low, high
+
+
+def _copy_small_integers(labels: Array, codes: Array) -> bool:
+    """Copy labels to bytes, unless some are not small integers."""
+    is_integer = labels.dtype.kind != "f"
+    if is_integer:  # viewed as unsigned, negative labels are large
+        labels = labels.view(labels.dtype.str.replace("i", "u"))
+    with np.errstate(invalid="ignore"):
+        # in parts, which are still in cache when they are read again
+        for start in range(0, len(labels), ENCODED):
+            part, code = labels[start : start + ENCODED], codes[start : start + ENCODED]
+            if is_integer and part.max() > HIGHEST_GRADE:
+                return False
+            np.copyto(code, part, casting="unsafe")
+            if not is_integer and not (np.array_equal(code, part) and code.max() <= HIGHEST_GRADE):
+                return False
+    return True
 
 
 def _read_grouping(score: Array, groups: Any) -> Grouping:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice
-from .rows import SHORT, accumulate, leading
+from .plain import SHORT, accumulate, leading
 
 TIES = ("average", "stable", "reversed", "optimistic", "pessimistic")
 
@@ -48,15 +48,28 @@ RATIO = 1 / 2
 
 def tie_groups(
     rows: Array,
-    labels: Array,
+    by_rank: Array,
     equals_next: Array,
     depth: int,
     width: int,
-    in_input_order: Callable[[], Array],
-) -> TieGroups:
-    """The tie groups of a block of that width, in which ties matter in some rows."""
-    kind = TieGroupsByColumn if width <= SHORT else TieGroups
-    return kind(rows, labels, equals_next, depth, in_input_order)
+    sort: Callable[[Array, Array], Array] | None = None,
+) -> TieGroups | None:
+    """The ties among the first ranks of sorted rows of a block of that width, if any.
+
+    `by_rank` has labels of equal scores in input order, which `sort` may order otherwise.
+    """
+    tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
+    if not len(tied):
+        return None
+    if len(tied) < len(rows):  # not if all are, as a single query of millions of documents
+        rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
+    labels = by_rank if sort is None else sort(by_rank, equals_next)
+    return tie_groups_of(width)(rows, labels, equals_next, depth, lambda: by_rank)
+
+
+def tie_groups_of(width: int) -> type[TieGroups]:
+    """How rows of this width store their tie groups."""
+    return TieGroupsByColumn if width <= SHORT else TieGroups
 
 
 @dataclass

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore.ranking import ties
-from sklearn_rankscore.ranking.ties import accumulate, expected_products
+from sklearn_rankscore.ranking.plain import accumulate
+from sklearn_rankscore.ranking.ties import expected_products
 
 GRADES = 1 - (2.0 ** np.arange(5) - 1) / 16
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..._typing import Array
+from ..plain import SHORT
 from ..queries import Queries
-from ..rows import SHORT
 from .keys import label_mask
 
 # calls on fewer documents take no sample; a larger one takes the first documents of some queries

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..._typing import Array
 from ..block import Block, Task
-from ..plain import Labels
+from ..plain import SHORT, Labels, order_of
 from ..queries import Queries
-from ..rows import SHORT, order_of
-from ..ties import TieGroups, tie_groups
+from ..ties import TieGroups, tie_groups_of
 from .documents import Documents
 from .fill import Kind, fill_keys
 from .grades import GradedLabels
@@ -104,10 +103,10 @@ def rank_by_keys(documents: Documents, kind: Kind, depth: int | None, bucket: Wi
     # sorted keys tell all ties if different scores have different keys: groups end anywhere
     tells_ties = kind.is_exact and not documents.input_order_decides
     complete = tells_ties and (documents.has_many_ties or _is_whole(width, depth))
-    is_consumed = complete or kind.column_bits > 0 or _is_whole(width, depth)
+    is_consumed = complete or _is_whole(width, depth)
     first = smallest(keys, width if complete else depth + 1, overwrite=is_consumed)
     ranked, tied = labels_of(first[:, :depth], kind.n_grades), None
-    if not kind.column_bits and (equal := collides(first[:, : depth + 1], kind.mask)).any():
+    if (equal := collides(first[:, : depth + 1], kind.mask)).any():
         rows = np.flatnonzero(equal.any(axis=1))
         if complete:
             tied = _ties_of_keys(documents, kind, queries, rows, first, depth)
@@ -138,7 +137,7 @@ def _ties_of_keys(
     def in_input_order() -> Array:
         return sort_rows(*documents.rows(members, width), documents.sizes[members])[0]
 
-    return tie_groups(rows, by_rank, equals_next, depth, width, in_input_order)
+    return tie_groups_of(width)(rows, by_rank, equals_next, depth, in_input_order)
 
 
 def _at_most(keys: Array, highest: Array, rows: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Array
-from ..rows import order_of
+from ..plain import order_of
 from ..threads import parallel_for
 from .documents import SAMPLED_WIDTH, Documents
 from .keys import (
@@ -19,7 +19,6 @@ from .keys import (
     write_decimals,
     write_exact_keys,
     write_keys,
-    write_ranks,
 )
 from .row_sorts import MEDIUM, MEDIUM_LONG
 from .width_buckets import WidthBucket
@@ -32,9 +31,6 @@ CHUNK = 2**19
 # would collide in them
 SHALLOW = 32
 
-# up to this width keys have room for columns
-WITH_COLUMNS = 2**12
-
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
 CROWDED = 1 / 9
@@ -46,24 +42,21 @@ COLLIDING = 1.04
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of key: the bits of the score, those of the column, if any, and those of the label.
+    """A kind of key: the bits of the score, and those of the label.
 
     Parameters
     ----------
     integer : type
         `numpy.int32` or `numpy.int64`.
     write : callable
-        Writes keys without columns, and tells whether it could.
+        Writes keys, and tells whether it could.
     n_grades : int
         One more than the highest label.
-    column_bits : int
-        0, unless the input order ranks equal scores, as each key holds its column; these are exact.
     """
 
     integer: type[np.signedinteger[Any]]
     write: Callable[[Array, Array, Array, int], bool]
     n_grades: int
-    column_bits: int = 0
 
     @property
     def is_exact(self) -> bool:
@@ -72,20 +65,15 @@ class Kind:
 
     @property
     def mask(self) -> int:
-        """The mask of the bits below the score."""
-        return (1 << self.label_bits + self.column_bits) - 1
-
-    @property
-    def label_bits(self) -> int:
-        """The number of bits of the label, the lowest ones."""
-        return label_mask(self.n_grades).bit_length()
+        """The mask of the bits of the label, the lowest ones."""
+        return label_mask(self.n_grades)
 
 
 def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
 ) -> Kind | None:
     """Give each bucket the keys of its queries as rows; None if scores had better be sorted."""
-    for kind in _ways_to_write(documents, max(bucket.width for bucket in buckets), depth):
+    for kind in _ways_to_write(documents, depth):
         # where keys cannot be exact, the first documents tell in most cases
         first = documents.labels[:TRIED], documents.scores[:TRIED]
         is_tried = kind.is_exact and len(documents.scores) > TRIED
@@ -98,25 +86,20 @@ def fill_keys(
     return None
 
 
-def _ways_to_write(documents: Documents, width: int, depth: int | None) -> Iterator[Kind]:
+def _ways_to_write(documents: Documents, depth: int | None) -> Iterator[Kind]:
     """The kinds of keys that may be written, the cheapest first."""
-    column_bits = 0
     if documents.input_order_decides and documents.has_many_ties:
-        if width > WITH_COLUMNS:
-            return
-        column_bits = (width - 1).bit_length()
-    kind = partial(Kind, n_grades=documents.n_grades, column_bits=column_bits)
-    # without columns, candidates of long rows are sorted faster than whole rows
-    is_long = not column_bits and documents.mean_size > MEDIUM
+        return  # most rows would be sorted by their scores after all
+    kind = partial(Kind, n_grades=documents.n_grades)
+    # candidates of long rows are sorted faster than whole rows
+    is_long = documents.mean_size > MEDIUM
     if documents.has_many_ties and (documents.has_large_groups or not is_long):
         yield kind(np.int32, write_decimals)
-        yield kind(np.int32, write_ranks)
     if depth is not None and depth <= SHALLOW and not _needs_long_keys(documents, depth):
-        yield Kind(np.int32, write_keys, documents.n_grades)
+        yield kind(np.int32, write_keys)
         return
     yield kind(np.int64, write_exact_keys)
-    if not column_bits:
-        yield kind(np.int64, write_keys)
+    yield kind(np.int64, write_keys)
 
 
 def _needs_long_keys(documents: Documents, depth: int) -> bool:
@@ -164,20 +147,18 @@ def _fill(documents: Documents, buckets: list[WidthBucket], kind: Kind, jobs: in
         for bucket, begins, first in zip(buckets, starts, first_rows, strict=True):
             rows = slice(first[chunk], first[chunk + 1])
             if rows.start < rows.stop:
-                _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin, kind)
+                _copy_rows(np.asarray(bucket.keys)[rows], keys, begins[rows] - begin)
 
     parallel_for(fill, range(len(chunks) - 1), jobs)
     return not failed
 
 
-def _copy_rows(rows: Array, keys: Array, starts: Array, kind: Kind) -> None:
+def _copy_rows(rows: Array, keys: Array, starts: Array) -> None:
     # a row is copied faster as one item of many bytes than as numbers
     width, step = rows.shape[1], keys.itemsize
     item = np.dtype((np.void, width * step))
     windows: Array = np.ndarray((len(keys) - width + 1,), item, keys, strides=(step,))
     rows[:] = windows[starts].view(keys.dtype).reshape(-1, width)
-    if kind.column_bits:
-        rows |= np.arange(width, dtype=keys.dtype) << kind.label_bits
 
 
 def _chunk_edges(documents: Documents, jobs: int) -> Array:

@@ -6,53 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._columns import check_range
 from ..._typing import Array, ArrayFunction
 from ..label_functions import is_tabulated, table
-from ..plain import Labels
-from ..rows import SHORT, fill_from
+from ..plain import SHORT, Labels, fill_from
 from .row_sorts import smallest
 
-# the largest label that is encoded
-HIGHEST_GRADE = 62
-
-# number of labels that are encoded at once, and per call of `take`
-ENCODED, LOOK_UP = 2**16, 2**19
+# number of labels per call of `take`
+LOOK_UP = 2**19
 
 # up to these numbers of ranks and grades a counting sort takes less time than a sort of few
 # distinct values, and in wider rows always less memory
 COUNTED_RANKS, COUNTED_GRADES, WIDEST_OF_MANY = 32, 7, 2**16
-
-
-def encode_grades(labels: Array, values: Any) -> tuple[Array | None, float, float]:
-    """Labels plus one as bytes, or None if some are not small integers; their minimum and maximum.
-
-    `labels` were made of `values`. Code 0 is reserved for padding. If a label is NaN, minimum and
-    maximum are nan.
-    """
-    codes = np.empty(labels.size, dtype=np.uint8)
-    if not _copy_small_integers(labels.ravel(), codes):
-        return None, *check_range(labels, values, "y_true", allow_nan=True)
-    low, high = float(codes.min()), float(codes.max())
-    codes += 1
-    return codes.reshape(labels.shape), low, high
-
-
-def _copy_small_integers(labels: Array, codes: Array) -> bool:
-    """Copy labels to bytes, unless some are not small integers."""
-    is_integer = labels.dtype.kind != "f"
-    if is_integer:  # viewed as unsigned, negative labels are large
-        labels = labels.view(labels.dtype.str.replace("i", "u"))
-    with np.errstate(invalid="ignore"):
-        # in parts, which are still in cache when they are read again
-        for start in range(0, len(labels), ENCODED):
-            part, code = labels[start : start + ENCODED], codes[start : start + ENCODED]
-            if is_integer and part.max() > HIGHEST_GRADE:
-                return False
-            np.copyto(code, part, casting="unsafe")
-            if not is_integer and not (np.array_equal(code, part) and code.max() <= HIGHEST_GRADE):
-                return False
-    return True
 
 
 class GradedLabels(Labels):

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..._typing import Array
-from ..rows import SHORT
+from ..plain import SHORT
 
 # short rows are sorted by a network over columns, because NumPy's sort costs more per row; with
 # fewer rows than this for each comparison of the network, they are sorted one by one

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..._typing import Array
-from .. import plain
-from ..rows import order_of
+from ..plain import equal_to_next, order_of, stable_order
 from ..ties import TieGroups, tie_groups
 from .documents import Documents
 from .grades import count_flags
@@ -31,19 +30,16 @@ def sort_rows(labels: Array, scores: Array, sizes: Array) -> tuple[Array, Array]
     """Labels by rank, equal scores in input order, and whether each score equals the next one."""
     width = labels.shape[1]
     if width > WIDEST_SORTED:
-        order = plain.stable_order(scores)
+        order = stable_order(scores)
     else:
         keys, mask = column_keys(scores)
         order = smallest(keys, width) & mask
     ordered = take(scores, order)
     misranked = np.flatnonzero((ordered[:, 1:] > ordered[:, :-1]).any(axis=1))
     if len(misranked):
-        order[misranked] = again = plain.stable_order(scores[misranked])
+        order[misranked] = again = stable_order(scores[misranked])
         ordered[misranked] = take(scores[misranked], again)
-    equals_next = ordered[:, 1:] == ordered[:, :-1]
-    if sizes.min() < width:
-        equals_next &= np.arange(1, width) < sizes[:, None]
-    return take(labels, order), equals_next
+    return take(labels, order), equal_to_next(ordered, sizes)
 
 
 def rank_again(
@@ -75,14 +71,11 @@ def rank_again(
 def ties_among(
     documents: Documents, rows: Array, by_rank: Array, equals_next: Array, width: int, depth: int
 ) -> TieGroups | None:
-    """The rows with ties among the first ranks, of rows that `sort_rows` has sorted."""
-    tied = np.flatnonzero(equals_next[:, :depth].any(axis=1))
-    if not len(tied) or documents.input_order_decides:
+    """The ties in rows that `sort_rows` has sorted, unless the input order ranks what is tied."""
+    if documents.input_order_decides:
         return None
-    if len(tied) < len(rows):
-        rows, by_rank, equals_next = rows[tied], by_rank[tied], equals_next[tied]
-    labels = _by_label(by_rank, equals_next) if documents.n_grades else by_rank
-    return tie_groups(rows, labels, equals_next, depth, width, lambda: by_rank)
+    sort = _by_label if documents.n_grades else None
+    return tie_groups(rows, by_rank, equals_next, depth, width, sort)
 
 
 def _by_label(by_rank: Array, equals_next: Array) -> Array:

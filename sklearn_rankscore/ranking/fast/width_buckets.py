@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..block import BLOCK_DOCUMENTS, padded_width
-from ..rows import SHORT
+from ..plain import SHORT
 from .documents import Documents
 
 # small buckets of similar width are joined up to these numbers of documents: a block costs hundreds

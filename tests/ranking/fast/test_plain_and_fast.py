@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
 from sklearn_rankscore.ranking import block as blocks_of
-from sklearn_rankscore.ranking import queries, ranking, rows
+from sklearn_rankscore.ranking import plain as plain_sort
+from sklearn_rankscore.ranking import queries, ranking
 from sklearn_rankscore.ranking.fast import (
     documents,
     engine,
@@ -43,7 +44,7 @@ def ragged(draw, longest=60):
 def settings(**values):
     """Other constants, which always or never take one of the shortcuts."""
     modules = [blocks_of, documents, engine, fill, grades, keys, row_sorts, score_order]
-    modules += [rows, width_buckets]
+    modules += [plain_sort, width_buckets]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             for module in modules:
@@ -116,8 +117,6 @@ SHORTCUTS = {
     ),
     "steps": ({"STEP": 3}, {"STEP": 10**9}),
     "short keys": ({**MANY_TIES, "SHALLOW": 10**9}, {**MANY_TIES, "SHALLOW": -1}),
-    "columns in keys": ({**MANY_TIES, "WITH_COLUMNS": 10**9}, {**MANY_TIES, "WITH_COLUMNS": 0}),
-    "few distinct scores": ({**MANY_TIES, "SLOTS": 2**16}, {**MANY_TIES, "SLOTS": 2}),
     "rows without ties beside others": (
         {**MANY_TIES, "MANY_TIED_ROWS": 0},
         {**MANY_TIES, "MANY_TIED_ROWS": 1},
