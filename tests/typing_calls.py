@@ -198,14 +198,14 @@ def values_of_cross_validation(X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def reports(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
-    assert_type(ranking_report(y, s, groups=g, k=(5, None), by=g, n_resamples=99), RankingReport)
-    assert_type(convention_report(y, s, groups=g), str)
-    numbers = convention_report(y, s, groups=g, metrics="ndcg@3", output_dict=True)
-    assert not isinstance(numbers, str)
-    report = ranking_report(y, s, groups=g, n_resamples=99, output_dict=True)
-    assert not isinstance(report, str)
-    several = ranking_report(y, {"s": s}, groups=g, output_dict=True)
-    several["s"].get("segments", [])
+    report: RankingReport = ranking_report(y, s, groups=g, k=(5, None), by=g, n_resamples=99)
+    report.scores[""].mean()
+    html: str = report.to_html(plots=False)
+    text: str = convention_report(y, s, groups=g)
+    print(html, text)
+    numbers: dict[str, Any] = convention_report(y, s, groups=g, metrics="ndcg@3", output_dict=True)
+    several: dict[str, Any] = ranking_report(y, {"s": s}, groups=g, output_dict=True)
+    print(numbers, several["s"].get("segments", []))
 
 
 def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
@@ -226,10 +226,6 @@ def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
     QueryPropertyDisplay.from_predictions(y, s, groups=g, property="relevant")
     assert_type(LabelScoresDisplay.from_predictions(y, s, groups=g), LabelScoresDisplay)
     RankChangeDisplay.from_estimator({"a": fitted, "b": fitted}, X, y, query=1).lines_.copy()
-
-
-def html(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
-    assert_type(ranking_report(y, s, groups=g).to_html(plots=False), str)
 
 
 def lists_and_files() -> None:

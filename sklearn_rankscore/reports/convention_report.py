@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -24,27 +24,6 @@ Options: TypeAlias = tuple[tuple[str, Any], ...]
 Values: TypeAlias = dict[tuple[str, Options], Any]
 
 
-@overload
-def convention_report(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    metrics: str | Iterable[str] = ...,
-    unjudged: Unjudged = ...,
-    digits: int = 4,
-    output_dict: Literal[False] = False,
-) -> str: ...
-@overload
-def convention_report(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: QueryIds | None = None,
-    metrics: str | Iterable[str] = ...,
-    unjudged: Unjudged = ...,
-    output_dict: Literal[True],
-) -> ConventionReport: ...
 def convention_report(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -54,7 +33,7 @@ def convention_report(
     unjudged: Unjudged = "error",
     digits: int = 4,
     output_dict: bool = False,
-) -> str | ConventionReport:
+) -> Any:
     """Compute metrics of one ranking with the conventions of each library.
 
     The first row has the defaults of this package, each other row the conventions of one library,
@@ -182,10 +161,7 @@ def _check_names(metrics: str | Iterable[str]) -> list[str]:
         if not isinstance(name, str):
             raise TypeError(f"metrics must hold names such as 'ndcg@5'; got {name!r}.")
         if "like" in dict(parse_name(name)[1]):
-            raise ValueError(
-                "metrics must not set like=, because the report has a row for each library; got "
-                f"{name!r}."
-            )
+            raise ValueError(f"the report has a row for each library, without like=; got {name!r}.")
     return list(resolve_all(names))
 
 

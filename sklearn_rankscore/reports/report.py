@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._table import Table
 from .._typing import Array, IntervalMethod, Library, QueryIds, Seed
 from .._validation import check_count, check_cutoff, check_flag, check_number
 from ..comparison import QueryScores, compare
@@ -21,29 +22,14 @@ from ..metrics.metric import Metric
 from ..metrics.names import METRICS, display_name, name_of_function, parse_name, with_cutoff
 from ..metrics.resolve import has_option, list_metrics
 from ..plots.display import inference_of
-from ..ranking import Block, Queries, read_queries
+from ..ranking import Queries, read_queries
 from ..ranking.queries import is_judged
-from .render import Contents, RankingReport, System
+from .contents import Contents, System
+from .render import RankingReport
 
 Cutoffs: TypeAlias = int | Iterable[int | None] | None
 
 
-@overload
-def ranking_report(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    *,
-    output_dict: Literal[True],
-    **options: Any,
-) -> dict[str, Any]: ...
-@overload
-def ranking_report(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    *,
-    output_dict: Literal[False] = False,
-    **options: Any,
-) -> RankingReport: ...
 def ranking_report(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
@@ -191,7 +177,11 @@ def ranking_report(
         chance = _of_random_order(queries, resolved)
         of_chance = measure_per_query(queries, chance, n_jobs, places).mean() if chance else {}
         ranges = _bounds_of_means(queries, resolved) if needs_bounds else {}
-        return _system(queries, measured, limit, inference, of_chance, ranges, n_jobs)
+        metrics = _means(measured, inference, of_chance, ranges)
+        n_relevant = _count(queries, queries.y_true > limit)
+        by_segment = None if measured.segments is None else measured.by(**inference)
+        facts = _describe(queries, n_relevant, measured)
+        return System(facts, metrics, queries.sizes, n_relevant, measured, by_segment)
 
     if isinstance(y_score, Mapping):
         systems = by_system(compute, y_true, y_score, groups)
@@ -205,12 +195,18 @@ def ranking_report(
         summaries = {name: system.summary(comparison, name) for name, system in systems.items()}
         return summaries.get("", summaries)
     rows: dict[str, dict[int | None, str]] = {}
-    conventions = {}
+    texts = {}
     for (name, metric), (label, cutoff) in zip(resolved.items(), cells.values(), strict=True):
         rows.setdefault(label, {})[cutoff] = name
-        conventions[label] = _options_text(metric)
-    contents = Contents(systems, rows, comparison, inference, digits, like, conventions)
-    return RankingReport._of(contents)
+        texts[label] = _options_text(metric)
+    title = f"Conventions of {like or 'this package'}"
+    conventions = Table(title, ["metric", "options"], [*texts.items()], n_labels=2)
+    contents = Contents(systems, rows, comparison, inference, digits)
+    by_segment = {n: s.segments for n, s in systems.items() if s.segments is not None}
+    return RankingReport._of(
+        list(contents.sections(conventions)),
+        comparison=comparison, scores=scores, segments=by_segment,
+    )  # fmt: skip
 
 
 def _cells(metrics: Metrics, k: Cutoffs) -> Iterator[tuple[MetricLike, tuple[str, int | None]]]:
@@ -254,35 +250,6 @@ def _of_random_order(queries: Queries, metrics: Mapping[str, Metric]) -> dict[st
     return {name: metric for name, metric in chance.items() if metric is not None}
 
 
-def _system(
-    queries: Queries,
-    scores: QueryScores,
-    threshold: float,
-    inference: Mapping[str, Any],
-    chance: Mapping[str, float],
-    bounds: Mapping[str, Mapping[str, float]],
-    n_jobs: int | None,
-) -> System:
-    """Properties of the data, and means with intervals, of all queries and by segment."""
-    n_relevant = _count(queries, queries.y_true > threshold)
-    facts = _describe(queries, n_relevant, n_jobs)
-    for summary in [*scores.propensity_summary().values()][:1]:
-        facts |= {
-            "clicks": summary.n_clicks, "effective_clicks": summary.effective_clicks,
-            "documents_clipped": summary.clipped_share,
-        }  # fmt: skip
-    means, ends, counts = scores.mean(), scores.interval(**inference), scores.included().sum(axis=0)
-    of_metrics = {
-        name: {
-            "mean": means[name], **ends[name]._asdict(), "queries": count,
-            "random_order": chance.get(name, math.nan), **bounds.get(name, {}),
-        }
-        for name, count in zip(scores.metrics, counts.tolist(), strict=True)
-    }  # fmt: skip
-    by_segment = None if scores.segments is None else scores.by(**inference)
-    return System(facts, of_metrics, queries.sizes, n_relevant, scores, by_segment)
-
-
 def _bounds_of_means(
     queries: Queries, metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float]]:
@@ -301,41 +268,54 @@ def _bounds_of_means(
     return bounds
 
 
-def _describe(queries: Queries, n_relevant: Array, n_jobs: int | None) -> dict[str, float]:
+def _means(
+    scores: QueryScores,
+    inference: Mapping[str, Any],
+    chance: Mapping[str, float],
+    bounds: Mapping[str, Mapping[str, float]],
+) -> dict[str, dict[str, float]]:
+    """What is known of the mean of each metric."""
+    means, ends, counts = scores.mean(), scores.interval(**inference), scores.included().sum(axis=0)
+    return {
+        name: {
+            "mean": means[name], **ends[name]._asdict(), "queries": count,
+            "random_order": chance.get(name, math.nan), **bounds.get(name, {}),
+        }
+        for name, count in zip(scores.metrics, counts.tolist(), strict=True)
+    }  # fmt: skip
+
+
+def _describe(queries: Queries, n_relevant: Array, scores: QueryScores) -> dict[str, float]:
     """Numbers of documents, and shares of queries and documents with ties or without results."""
-    sizes, has_all = queries.sizes, math.isfinite(queries.lowest_score)
-    retrieved = sizes if has_all else _count(queries, queries.y_score > -math.inf)
-    of_ties = resolve_per_query([_tied_documents, _are_all_tied], unjudged="irrelevant")
-    n_tied, all_tied = measure_per_query(queries, of_ties, n_jobs).values.T
+    codes, values, sizes = queries.grouping.codes, queries.y_score, queries.sizes
+    found = values > -math.inf
+    retrieved = _count(queries, found)
+    order = np.lexsort((values[found], codes[found]))
+    codes, values = codes[found][order], values[found][order]
+    # documents that have the score of the next one in the same query
+    tied = np.append((codes[1:] == codes[:-1]) & (values[1:] == values[:-1]), False)[: len(codes)]
+    n_tied = np.bincount(codes[tied], minlength=len(sizes))
     facts: dict[str, float] = {"queries": len(sizes), "documents": int(sizes.sum())}
     for kind, counts in (("documents", sizes), ("retrieved", retrieved)):
         facts[f"fewest_{kind}"] = int(counts.min())
         facts[f"median_{kind}"] = float(np.median(counts))
         facts[f"most_{kind}"] = int(counts.max())
-    return facts | {
+    facts |= {
         "queries_without_results": float((retrieved == 0).mean()),
         "queries_without_relevant": float((n_relevant == 0).mean()),
         "queries_of_one_document": float((sizes == 1).mean()),
-        "queries_all_tied": float(all_tied.mean()),
-        "documents_tied": float(n_tied.sum() / sizes.sum()),
+        "queries_all_tied": float(((n_tied == retrieved - 1) & (n_tied > 0)).mean()),
+        "documents_tied": float((tied | np.roll(tied, 1)).sum() / sizes.sum()),
         "documents_unjudged": 1 - float(is_judged(queries.y_true).mean()),
     }
+    for clicks in [*scores.propensity_summary().values()][:1]:
+        facts |= {
+            "clicks": clicks.n_clicks, "effective_clicks": clicks.effective_clicks,
+            "documents_clipped": clicks.clipped_share,
+        }  # fmt: skip
+    return facts
 
 
 def _count(queries: Queries, chosen: Array) -> Array:
     """The number of documents of each query that are chosen by a mask."""
     return np.bincount(queries.grouping.codes[chosen], minlength=len(queries))
-
-
-def _tied_documents(block: Block) -> Array:
-    """Number of retrieved documents that share their score with another one."""
-    _, size = block.tie_groups()
-    is_tied = (size > 1) & (block.ranks <= block.retrieved[:, None])
-    return np.asarray(is_tied.sum(axis=1), dtype=np.float64)
-
-
-def _are_all_tied(block: Block) -> Array:
-    """Whether all retrieved documents of a query, at least two, have the same score."""
-    _, size = block.tie_groups()
-    first = size[:, 0] if isinstance(size, np.ndarray) else size
-    return np.asarray((first == block.retrieved) & (block.retrieved > 1), dtype=np.float64)
