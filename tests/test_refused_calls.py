@@ -59,7 +59,6 @@ FLAGS = [  # a name, and a call that gives it "no"
     ("output_dict", lambda: rs.convention_report(*PAIR, output_dict="no")),
     ("plots", lambda: rs.ranking_report(*PAIR).to_html(plots="no")),
     ("per_query", lambda: rs.RankingAccumulator("mrr", per_query="no")),
-    ("means", lambda: rs.ForestDisplay.from_query_scores(SCORES, means="no")),
     ("bands", lambda: rs.CutoffCurveDisplay.from_query_scores(SCORES, bands="no")),
 ]
 SCORERS = [

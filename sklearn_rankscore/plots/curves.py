@@ -12,28 +12,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._typing import Array, IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
+from .._typing import Array, IdSource, MatrixLike, QueryIds
 from .._validation import check_count, check_flag
-from ..comparison import QueryScores, cross_val_query_scores
+from ..comparison import QueryScores, compare, cross_val_query_scores
+from ..comparison.cross_val import find_ids
 from ..comparison.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
-from ..query_ids.lookup import source_or_ids
 from ..rankers import QueryRanker
 from ..ranking import read_queries
 from . import style
-from .display import (
-    DifferencesOfSystems,
-    MeansOfSystems,
-    Plot,
-    QueryScoresDisplay,
-    by_name,
-    inference_of,
-    model_name,
-    required_ids,
-)
+from .display import Display, QueryScoresDisplay, by_name, model_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +34,7 @@ if TYPE_CHECKING:
 LARGEST_DEFAULT_CUTOFF = 20
 
 
-class Curves(Plot):
+class Curves(Display):
     """A curve for each system, with its confidence band if asked for."""
 
     lines_: list[Line2D]
@@ -51,22 +42,22 @@ class Curves(Plot):
     intervals: Mapping[str, Array]
     confidence: float
 
-    def _draw(
+    def _label(self, ax: Axes) -> Array:
+        """Label both axes; what is on the horizontal one."""
+        raise NotImplementedError
+
+    def _draw_curves(
         self,
-        x: Any,
+        ax: Axes,
         values: Mapping[str, Array],
         kwargs: dict[str, Any],
-        bands: bool | None,
-        positions: Sequence[int] | None = None,
+        bands: bool,
+        positions: Iterable[int],
         of_bands: str = "",
-    ) -> Self:
-        """Draw them on the prepared axes; `bands` None means one for a single curve only."""
-        ax = self.ax_
-        bands = check_flag("bands", len(values) == 1 and not ax.lines if bands is None else bands)
-        # curves already on these axes have taken the first styles
-        at = range(len(ax.lines), len(ax.lines) + len(values)) if positions is None else positions
-        self.lines_, self.bands_ = [], []
-        for position, (name, means) in zip(at, values.items(), strict=True):
+    ) -> str:
+        """Draw a curve for each system, whose position determines its look."""
+        x, self.lines_, self.bands_ = self._label(ax), [], []
+        for position, (name, means) in zip(positions, values.items(), strict=False):
             line = {**style.system_line(position), "markersize": 4.5, "linewidth": 1.8}
             line["label"] = style.literal(name)
             self.lines_ += ax.plot(x, means, **style.merged(line, kwargs))
@@ -76,18 +67,48 @@ class Curves(Plot):
                 band = ax.fill_between(x, *ends, color=color, alpha=alpha, linewidth=0)
                 self.bands_.append(band)
         style.grid(ax, "y")
-        self._label_x()
-        self._finish(f"{self.confidence * 100:g} % confidence bands{of_bands}" if bands else "")
-        return self
+        return f"{self.confidence * 100:g} % confidence bands{of_bands}" if bands else ""
 
-    def _label_x(self) -> None:
-        raise NotImplementedError
+
+class MeanCurves(Curves):
+    """Curves of means, of which only a single one has a band unless asked for."""
+
+    means: Mapping[str, Array]
+
+    def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
+        """Plot curves and confidence bands.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure.
+        bands : bool, default=None
+            Whether to plot the confidence bands; None means for a single model only.
+        **kwargs
+            Keyword arguments of matplotlib's ``plot``.
+
+        Returns
+        -------
+        Display
+            The display itself.
+        """
+        return super().plot(ax, bands=bands, **kwargs)
+
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        ax, bands = self._axes(ax), kwargs.pop("bands")
+        # curves already on these axes have taken the first styles
+        n_before = len(ax.lines)
+        bands = len(self.means) == 1 and not n_before if bands is None else bands
+        positions = range(n_before, n_before + len(self.means))
+        return self._draw_curves(ax, self.means, kwargs, check_flag("bands", bands), positions)
 
 
 class CutoffDisplay(QueryScoresDisplay, Curves):
     """A metric against its cut-off."""
 
     k: Any
+    metric: str
+    _what = ""
 
     @classmethod
     def from_predictions(
@@ -124,12 +145,8 @@ class CutoffDisplay(QueryScoresDisplay, Curves):
         Display
             The plotted display.
         """
-        name, given = parse_name(metric) if isinstance(metric, str) else ("", ())
-        if not name or "k" in dict(given):
-            raise ValueError(
-                "metric must be the name of a metric without a cut-off, such as 'ndcg'; got "
-                f"{metric!r}. Give the cut-offs as k."
-            )
+        if not isinstance(metric, str) or "k" in dict(parse_name(metric)[1]):
+            raise ValueError(f"metric must be a name without a cut-off, as 'ndcg'; got {metric!r}.")
         if k is None:
             first = next(iter(by_name(y_score, "").values()))
             k = min(max(read_queries(y_true, first, groups=groups).sizes), LARGEST_DEFAULT_CUTOFF)
@@ -138,14 +155,14 @@ class CutoffDisplay(QueryScoresDisplay, Curves):
         metrics = [with_cutoff(metric, cutoff) for cutoff in ordered]
         return super().from_predictions(y_true, y_score, groups=groups, metric=metrics, **options)
 
-    def _label_x(self) -> None:
-        self.ax_.set_xlabel("cut-off k")
-        if len(self.k) > 10:
-            self.ax_.locator_params(axis="x", integer=True)
-            return
-        if self.k[-1] > 20 * self.k[0]:
-            self.ax_.set_xscale("log")
-        style.ticks_apart(self.ax_, self.k)
+    def _label(self, ax: Axes) -> Array:
+        ax.set(xlabel="cut-off k", ylabel=self._what + style.metric_label(self.metric, "@k"))
+        k = np.asarray(self.k)
+        if len(k) > 10:
+            ax.locator_params(axis="x", integer=True)
+        else:
+            style.ticks_apart(ax, k, is_log=k[-1] > 20 * k[0])
+        return k
 
 
 def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, dict[int, str]]:
@@ -165,7 +182,7 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CutoffCurveDisplay(CutoffDisplay, MeansOfSystems):
+class CutoffCurveDisplay(MeanCurves, CutoffDisplay):
     """A metric against its cut-off, for one or several models.
 
     The confidence bands of several models are not those of their differences, which
@@ -216,38 +233,18 @@ class CutoffCurveDisplay(CutoffDisplay, MeansOfSystems):
     def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
         metric, columns = columns_by_cutoff(next(iter(systems.values())).metrics, metric)
         means, intervals = {}, {}
-        for model, scores in systems.items():
-            at = [scores.column(column) for column in columns.values()]
-            means[model] = np.array([*scores.mean().values()])[at]
-            intervals[model] = np.array([*scores.interval(**inference).values()])[at]
+        for name, scores in systems.items():
+            mean, interval = scores.mean(), scores.interval(**inference)
+            means[name] = np.array([mean[column] for column in columns.values()])
+            intervals[name] = np.array([interval[column] for column in columns.values()])
         return cls(
             k=np.array([*columns]), means=means, intervals=intervals, metric=metric,
             confidence=inference["confidence"],
         )  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
-        """Plot curves and confidence bands.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        bands : bool, default=None
-            Whether to plot the confidence bands; None means for a single model only.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot``.
-
-        Returns
-        -------
-        CutoffCurveDisplay
-            The display itself.
-        """
-        self._prepare(ax).set_ylabel(style.metric_label(self.metric, "@k"))
-        return self._draw(self.k, self.means, kwargs, bands)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DifferenceCurveDisplay(CutoffDisplay, DifferencesOfSystems):
+class DifferenceCurveDisplay(CutoffDisplay):
     """Mean difference from a baseline against the cut-off, with paired confidence bands.
 
     Use `from_estimator`, `from_predictions` or `from_query_scores` to create one; parameters are
@@ -299,51 +296,40 @@ class DifferenceCurveDisplay(CutoffDisplay, DifferencesOfSystems):
     baseline: str = "baseline"
     confidence: float = 0.95
     positions: Sequence[int] | None = None
+    _what = "difference in "
 
     @classmethod
-    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
-        baseline, order = compared.baseline, list(systems)
-        metric, columns = columns_by_cutoff(systems[baseline].metrics, metric)
+    def _of(cls, systems: Any, metric: str | None, inference: Any, baseline: Any = None) -> Self:
+        # the intervals are those of every test, of which this one takes least time
+        compared = compare(systems, baseline=baseline, test="t", **inference)
+        first: Any = compared.baseline
+        metric, columns = columns_by_cutoff(systems[first].metrics, metric)
         of = {
-            name: [compared[c, name] for c in columns.values()]
-            for name in order
-            if name != baseline
+            name: [compared[column, name] for column in columns.values()]
+            for name in systems
+            if name != first
         }
         return cls(
-            k=np.array([*columns]), metric=metric, baseline=baseline,
+            k=np.array([*columns]), metric=metric, baseline=first,
             differences={name: np.array([d.difference for d in ds]) for name, ds in of.items()},
             intervals={name: np.array([d.interval for d in ds]) for name, ds in of.items()},
-            confidence=compared.confidence, positions=[order.index(name) for name in of],
+            confidence=compared.confidence, positions=[[*systems].index(name) for name in of],
         )  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot the differences and their confidence bands.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot``.
-
-        Returns
-        -------
-        DifferenceCurveDisplay
-            The display itself.
-        """
-        ax = self._prepare(ax)
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        ax = self._axes(ax)
         self.zero_line_ = ax.axhline(
             0, color=style.text_color(), linewidth=1, linestyle=":",
             label=style.literal(self.baseline),
         )  # fmt: skip
-        ax.set_ylabel(f"difference in {style.metric_label(self.metric, '@k')}")
         positions = self.positions or range(1, len(self.differences) + 1)
-        of_bands = " of the difference"
-        return self._draw(self.k, self.differences, kwargs, True, positions, of_bands)
+        return self._draw_curves(
+            ax, self.differences, kwargs, True, positions, " of the difference"
+        )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QueryLearningCurveDisplay(Curves):
+class QueryLearningCurveDisplay(MeanCurves):
     """A metric against the number of training queries, by cross-validation.
 
     A curve that still rises at its end suggests that more queries would help. Use `from_estimator`
@@ -401,12 +387,8 @@ class QueryLearningCurveDisplay(Curves):
         max_queries: Iterable[int] | None = None,
         cv: Any = None,
         n_jobs: int | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
         ax: Axes | None = None,
-        **kwargs: Any,
+        **options: Any,
     ) -> Self:
         """Train on more and more queries, and plot the scores of those held out.
 
@@ -432,63 +414,43 @@ class QueryLearningCurveDisplay(Curves):
             Folds of whole queries, as in `cross_val_query_scores`.
         n_jobs : int, default=None
             Number of folds to run in parallel; -1 uses all processors.
-        confidence, method, n_resamples, random_state
-            See `QueryScores.interval`. A seed also chooses the training queries of estimators that
-            are wrapped.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
-        **kwargs
-            Arguments of `plot`.
+        **options
+            How intervals are computed: any argument of `QueryScores.interval`. The `random_state`
+            also chooses the training queries of estimators that are wrapped.
 
         Returns
         -------
         QueryLearningCurveDisplay
             The plotted display.
         """
-        groups = getattr(cv, "groups", None) if groups is None else groups
-        folds, n_train = _folds(cv, X, y, required_ids(X, y, groups, cls.__name__))
-        sizes, (source, _) = _sizes(max_queries, n_train), source_or_ids(groups, X)
+        source, given, ids = find_ids(cls.__name__, X, y, groups, cv)
+        groups = source if given is None else given
+        folds, n_train = _folds(cv, X, y, ids)
         scoring: Any = {"metrics": metric, "cv": folds, "groups": groups, "n_jobs": n_jobs}
-        inference = inference_of(confidence, method, n_resamples, random_state)
-        means, intervals, name = {}, {}, ""
+        sizes, means, intervals, name = _sizes(max_queries, n_train), {}, {}, ""
+        seed = options.get("random_state")
+        seed = None if isinstance(seed, np.random.Generator) else seed
         for model, unfitted in by_name(estimator, model_name(estimator)).items():
-            ranker = _with_max_queries(unfitted, source, random_state)
+            if "max_queries" not in unfitted.get_params(deep=False):
+                unfitted = QueryRanker(unfitted, groups=source, random_state=seed)
             results = [
-                cross_val_query_scores(clone(ranker).set_params(max_queries=size), X, y, **scoring)
-                for size in with_progress(sizes, len(sizes), f"sizes of {model}")
+                cross_val_query_scores(clone(unfitted).set_params(max_queries=n), X, y, **scoring)
+                for n in with_progress(sizes, len(sizes), f"sizes of {model}")
             ]
-            name = results[0].metrics[0]
+            (name,) = results[0].metrics
             means[model] = np.array([scores.mean()[name] for scores in results])
-            intervals[model] = np.array([r.interval(**inference)[name] for r in results])
+            intervals[model] = np.array([scores.interval(**options)[name] for scores in results])
         return cls(
             max_queries=np.array(sizes), means=means, intervals=intervals, metric=name,
-            confidence=confidence,
-        ).plot(ax, **kwargs)  # fmt: skip
+            confidence=options.get("confidence", 0.95),
+        ).plot(ax)  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, *, bands: bool | None = None, **kwargs: Any) -> Self:
-        """Plot the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        bands : bool, default=None
-            Whether to plot the confidence bands; None means for a single model only.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot``.
-
-        Returns
-        -------
-        QueryLearningCurveDisplay
-            The display itself.
-        """
-        self._prepare(ax).set_ylabel(style.metric_label(self.metric))
-        return self._draw(self.max_queries, self.means, kwargs, bands)
-
-    def _label_x(self) -> None:
-        self.ax_.set_xlabel("training queries")
-        self.ax_.set_xscale("log")
-        style.ticks_apart(self.ax_, np.unique(self.max_queries), ",d")
+    def _label(self, ax: Axes) -> Array:
+        ax.set(xlabel="training queries", ylabel=style.metric_label(self.metric))
+        style.ticks_apart(ax, np.asarray(self.max_queries), is_log=True)
+        return np.asarray(self.max_queries)
 
 
 def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]], int]:
@@ -498,14 +460,6 @@ def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]]
     folds = list(splitter.split(X, y, **({"groups": ids} if takes_groups else {})))
     codes = group_rows(ids, len(ids)).codes
     return folds, min(len(np.unique(codes[train])) for train, _ in folds)
-
-
-def _with_max_queries(estimator: Any, source: IdSource, random_state: Seed) -> Any:
-    """The estimator, in a QueryRanker if it cannot choose the number of queries itself."""
-    if "max_queries" in estimator.get_params(deep=False):
-        return estimator
-    seed = None if isinstance(random_state, np.random.Generator) else random_state
-    return QueryRanker(estimator, groups=source, random_state=seed)
 
 
 def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:

@@ -5,26 +5,20 @@ matplotlib is imported only to draw.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from .._typing import (
-    IdSource,
-    IntervalMethod,
-    Library,
-    MatrixLike,
-    QueryIds,
-    Seed,
-    Unjudged,
-)
+from .._typing import IdSource, IntervalMethod, Library, MatrixLike, QueryIds, Seed, Unjudged
 from .._validation import counted, installed
-from ..comparison import QueryScores, compare, query_scores
+from ..comparison import QueryScores, query_scores
 from ..comparison.compare import check_query_scores
+from ..comparison.cross_val import find_ids
 from ..comparison.segments import Segments
 from ..metrics.evaluate import Metrics
-from ..query_ids.lookup import check_same_rows, find_explicit_ids, no_groups_error, source_or_ids
+from ..query_ids.lookup import check_same_rows
 from ..scoring.predictions import predict_scores
 from . import style
 
@@ -32,21 +26,51 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+Systems: TypeAlias = QueryScores | Mapping[str, QueryScores]
 
-class Plot:
-    """A display that shows its settings, as matplotlib shows the plot."""
+
+class Display(ABC):
+    """Numbers, and how they are drawn."""
 
     ax_: Axes
     figure_: Figure | SubFigure
 
     def __repr__(self) -> str:
-        shown = {name: v for name, v in vars(self).items() if isinstance(v, str | int | float)}
-        settings = (f"{n}={v!r}" for n, v in shown.items() if not n.startswith("_"))
-        return f"{type(self).__name__}({', '.join(settings)})"
+        shown = (f"{n}={v!r}" for n, v in vars(self).items() if isinstance(v, str | int | float))
+        return f"{type(self).__name__}({', '.join(shown)})"
 
-    def _prepare(self, ax: Axes | None, size: tuple[float, float] = (7, 4)) -> Axes:
+    @abstractmethod
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        """Draw the numbers on `_axes`; return what stands above them."""
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on; None creates a figure of the size that the display needs.
+        **kwargs
+            Keyword arguments of the function of matplotlib that draws the display: ``plot``, unless
+            the class names another one.
+
+        Returns
+        -------
+        Display
+            The display itself.
+        """
+        title = self._draw(ax, kwargs)
+        self.ax_.tick_params(labelsize=style.small())
+        style.plain_numbers(self.ax_)
+        legend = style.add_legend(self.ax_, title)
+        if legend is not None and ax is None:
+            figure: Any = self.figure_
+            height = figure.bbox.height + legend.get_window_extent().height
+            figure.set_figheight(height / figure.dpi)
+        return self
+
+    def _axes(self, ax: Axes | None, size: tuple[float, float] = (7, 4)) -> Axes:
         """The given axes, or those of a new figure, without the top and right spines."""
-        self._is_own_figure = ax is None
         if ax is None:
             installed("matplotlib", type(self).__name__)
             from matplotlib import pyplot
@@ -57,18 +81,8 @@ class Plot:
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
-    def _finish(self, title: str = "") -> None:
-        """Plain numbers, and above the axes the title and a legend, for which the figure grows."""
-        ax, figure = self.ax_, self.figure_
-        ax.tick_params(labelsize=style.small())
-        style.plain_numbers(ax)
-        legend = style.add_legend(ax, title)
-        if legend is not None and self._is_own_figure:
-            height = figure.bbox.height + legend.get_window_extent().height
-            figure.set_figheight(height / figure.dpi)  # type: ignore[union-attr]
 
-
-class Display(Plot):
+class PredictionsDisplay(Display):
     """A plot of the scores of estimators."""
 
     # of each display, which describes its arguments
@@ -105,19 +119,20 @@ class Display(Plot):
         Display
             The plotted display.
         """
-        ids = required_ids(X, y, groups, cls.__name__)
+        check_same_rows(X=X, y=y)
+        *_, ids = find_ids(cls.__name__, X, y, groups, None)
         models = by_name(estimator, model_name(estimator))
         scores = {name: predict_scores(model, X) for name, model in models.items()}
         plotted: Self = cls.from_predictions(y, scores, groups=ids, **options)
         return plotted
 
 
-class QueryScoresDisplay(Display):
+class QueryScoresDisplay(PredictionsDisplay):
     """A plot of the values of one metric, or several, for each query."""
 
-    # of each display, which describes its arguments
-    from_query_scores: Any
-    plot: Any
+    # (systems, metric, arguments of intervals) -> the display, not plotted yet; with a `baseline`
+    # if it shows differences
+    _of: Any
 
     @classmethod
     def from_predictions(
@@ -168,22 +183,15 @@ class QueryScoresDisplay(Display):
             y_true, by_name(y_score, name), metric, groups=groups, sample_weight=sample_weight,
             like=like, unjudged=unjudged, segments=segments,
         )  # fmt: skip
-        plotted: Self = cls.from_query_scores(systems, **options)
-        return plotted
-
-
-class MeansOfSystems(QueryScoresDisplay):
-    """A plot of the means of systems, with their intervals."""
-
-    # (systems, metric, arguments of intervals) -> the display, not plotted yet
-    _of: Any
+        return cls.from_query_scores(systems, **options)
 
     @classmethod
     def from_query_scores(
         cls,
-        systems: QueryScores | Mapping[str, QueryScores],
+        systems: Systems,
         *,
         metric: str | None = None,
+        baseline: str | None = None,
         confidence: float = 0.95,
         method: IntervalMethod = "auto",
         n_resamples: int = 9999,
@@ -197,12 +205,15 @@ class MeansOfSystems(QueryScoresDisplay):
         Parameters
         ----------
         systems : QueryScores or dict of str to QueryScores
-            Results of one or several models. A curve needs a metric at several cut-offs, such as
-            "ndcg@1" and "ndcg@5".
+            Results of one or several models for the same queries. A curve needs a metric at several
+            cut-offs, such as "ndcg@1" and "ndcg@5".
         metric : str, default=None
             One of their metrics, for a curve without the cut-off; None means the first.
+        baseline : str, default=None
+            The model with which others are compared, in displays of differences; None means the
+            first.
         confidence, method, n_resamples, random_state
-            See `QueryScores.interval`.
+            How intervals are computed: see `QueryScores.interval`.
         name : str, default="model"
             Name of a single model.
         ax : matplotlib Axes, default=None
@@ -216,58 +227,9 @@ class MeansOfSystems(QueryScoresDisplay):
             The plotted display.
         """
         inference = inference_of(confidence, method, n_resamples, random_state)
-        plotted: Self = cls._of(scores_by_name(systems, name), metric, inference).plot(ax, **kwargs)
-        return plotted
-
-
-class DifferencesOfSystems(QueryScoresDisplay):
-    """A plot of the paired differences of systems, with their intervals."""
-
-    # (systems, metric, comparison) -> the display, not plotted yet
-    _of: Any
-
-    @classmethod
-    def from_query_scores(
-        cls,
-        systems: Mapping[str, QueryScores],
-        *,
-        metric: str | None = None,
-        baseline: str | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Plot results of `query_scores` or `cross_val_query_scores`.
-
-        Parameters
-        ----------
-        systems : dict of str to QueryScores
-            Results of the models for the same queries. A curve needs a metric at several cut-offs,
-            such as "ndcg@1" and "ndcg@5".
-        metric : str, default=None
-            One of their metrics, for a curve without the cut-off; None means the first.
-        baseline : str, default=None
-            The model whose values are subtracted; None means the first.
-        confidence, method, n_resamples, random_state
-            See `compare`.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Arguments of `plot`.
-
-        Returns
-        -------
-        Display
-            The plotted display.
-        """
-        inference = inference_of(confidence, method, n_resamples, random_state)
-        # the intervals are those of every test, of which this one takes least time
-        compared = compare(systems, baseline=baseline, test="t", **inference)
-        plotted: Self = cls._of(systems, metric, compared).plot(ax, **kwargs)
-        return plotted
+        given = {} if baseline is None else {"baseline": baseline}
+        display: Self = cls._of(scores_by_name(systems, name), metric, inference, **given)
+        return display.plot(ax, **kwargs)
 
 
 def inference_of(
@@ -280,53 +242,38 @@ def inference_of(
     }  # fmt: skip
 
 
-def required_ids(X: Any, y: Any, groups: QueryIds | IdSource, caller: str) -> Any:
-    """Query ids that are given, named or in the data; an error without any."""
-    id_source, ids = source_or_ids(groups, X)
-    check_same_rows(X=X, y=y)
-    ids = find_explicit_ids(X, y, groups=ids, id_source=id_source)
-    if ids is None:
-        raise no_groups_error(caller, X=X)
-    return ids
-
-
 def model_name(estimator: Any) -> str:
     """The class of a model, which may be the last step of a pipeline or within QueryRanker."""
-    while (inner := getattr(estimator, "estimator", None)) is not None or hasattr(
-        estimator, "steps"
-    ):
-        estimator = estimator.steps[-1][1] if inner is None else inner
-    return type(estimator).__name__
+    if hasattr(estimator, "steps"):
+        return model_name(estimator.steps[-1][1])
+    inner = getattr(estimator, "estimator", None)
+    return type(estimator).__name__ if inner is None else model_name(inner)
 
 
 def by_name(systems: Any, name: str) -> Mapping[str, Any]:
     """Systems by name; a single one has the given name."""
-    if not isinstance(systems, Mapping):
-        return {name: systems}
-    if not systems:
+    named = systems if isinstance(systems, Mapping) else {name: systems}
+    if not named:
         raise ValueError("a display shows at least one model; got an empty dict.")
-    return systems
+    return named
 
 
 def scores_by_name(systems: Any, name: str) -> Mapping[str, QueryScores]:
     """Results of `query_scores` by name; a single one has the given name."""
-    named = by_name(systems, name) if isinstance(systems, Mapping | QueryScores) else systems
+    named = by_name(systems, name)
     check_query_scores(named)
     return named
 
 
-def check_two(systems: Any) -> Any:
-    """Refuse anything but two systems by name."""
-    needed = "the display compares two models: pass a dict of two names, the baseline first; got"
-    if not isinstance(systems, Mapping):
-        raise TypeError(f"{needed} {type(systems).__name__}.")
+def check_two(systems: Mapping[str, Any]) -> None:
+    """Refuse anything but two systems."""
     if len(systems) != 2:
-        raise ValueError(f"{needed} {counted(len(systems), 'model')}.")
-    return systems
+        raise ValueError(
+            "the display compares two models: pass a dict of two names, the baseline first; got "
+            f"{counted(len(systems), 'model')}."
+        )
 
 
 def one_metric(scores: QueryScores, metric: str | None) -> str:
     """The metric to plot: that of the name, or else the first."""
-    metric = scores.metrics[0] if metric is None else metric
-    scores.column(metric)
-    return metric
+    return scores.metrics[0 if metric is None else scores.column(metric)]

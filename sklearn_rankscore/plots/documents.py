@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn.utils import check_consistent_length
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice, check_count, check_number, examples
@@ -19,7 +21,7 @@ from ..query_ids.read import as_key, as_keys, of_python
 from ..ranking import Queries, read_queries
 from ..ranking.queries import apply_rule, is_judged
 from . import style
-from .display import Display, by_name, check_two
+from .display import PredictionsDisplay, by_name, check_two
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +34,12 @@ SIDE = 24
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelScoresDisplay(Display):
+class LabelScoresDisplay(PredictionsDisplay):
     """Distribution of the scores of documents for each label, as boxes.
 
     A box has the quartiles of the scores, with whiskers from the 5 % to the 95 % quantile. A good
     ranker gives higher scores to higher labels. Use `from_estimator` or `from_predictions` to
-    create one; parameters are stored as attributes.
+    create one; parameters are stored as attributes. It is drawn by matplotlib's ``bxp``.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ class LabelScoresDisplay(Display):
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
         **kwargs
-            Keyword arguments of matplotlib's ``bxp``.
+            Arguments of `plot`.
 
         Returns
         -------
@@ -115,66 +117,54 @@ class LabelScoresDisplay(Display):
             The plotted display.
         """
         check_choice("scale", scale, get_args(Scale))
-
-        def compute(scores: Any, groups: Any) -> Queries:
-            read = read_queries(y_true, scores, groups=groups)
-            return read if unjudged == "error" else apply_rule(read, unjudged)
-
-        systems = by_system(compute, y_true, by_name(y_score, name), groups)
+        systems = read_systems(y_true, by_name(y_score, name), groups, unjudged)
         given: Any = next(iter(systems.values())).y_true
         judged = is_judged(given)
         given = given if judged.all() else np.where(judged, given.astype(object), None)
         (column,) = bin_segments({"label": given})
+        names = ["not judged" if label == MISSING else label for label in column.values]
         return cls(
-            labels=[
-                "not judged" if label == MISSING
-                else f"{label:g}" if isinstance(label, int | float) else str(label)
-                for label in column.values
-            ],
+            labels=[f"{n:g}" if isinstance(n, int | float) else str(n) for n in names],
             quantiles={
-                model: _quantiles(read, column.codes, len(column.values), scale)
+                model: _quantiles(read, column.codes, len(names), scale)
                 for model, read in systems.items()
             },
             documents=np.bincount(column.codes), scale=scale,
         ).plot(ax, **kwargs)  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot one box for each label and model.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``bxp``.
-
-        Returns
-        -------
-        LabelScoresDisplay
-            The display itself.
-        """
-        ax = self._prepare(ax)
-        ink = {"color": style.text_color(), "linewidth": 1}
-        n_models, self.boxes_ = len(self.quantiles), {}
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        ax, self.boxes_ = self._axes(ax), {}
+        ink, n_models = {"color": style.text_color(), "linewidth": 1}, len(self.quantiles)
         for i, (name, quantiles) in enumerate(self.quantiles.items()):
-            names = ("whislo", "q1", "med", "q3", "whishi")
-            stats: Any = [dict(zip(names, row, strict=True)) for row in np.array(quantiles)]
-            x = np.arange(len(stats)) + WIDTH * (i - (n_models - 1) / 2) / n_models
+            parts = ("whislo", "q1", "med", "q3", "whishi")
+            stats: Any = [dict(zip(parts, row, strict=True)) for row in np.array(quantiles)]
             face = {"facecolor": style.system_color(i), "hatch": style.system_hatch(i)}
-            parts: dict[str, Any] = {
-                "positions": x, "widths": 0.85 * WIDTH / n_models, "showfliers": False,
-                "patch_artist": True, "manage_ticks": False, "whiskerprops": ink, "capprops": ink,
+            boxes: dict[str, Any] = {
+                "positions": np.arange(len(stats)) + WIDTH * (i - (n_models - 1) / 2) / n_models,
+                "widths": 0.85 * WIDTH / n_models, "showfliers": False, "patch_artist": True,
+                "manage_ticks": False, "whiskerprops": ink, "capprops": ink,
                 "medianprops": {**ink, "linewidth": 2},
                 "boxprops": {**face, "edgecolor": style.text_color()},
             }  # fmt: skip
-            self.boxes_[name] = ax.bxp(stats, **parts | kwargs)
+            self.boxes_[name] = ax.bxp(stats, **boxes | kwargs)
             self.boxes_[name]["boxes"][0].set_label(style.literal(name))
         style.categories(ax, self.labels, [f"{n:,}" for n in self.documents])
         ax.set_xlabel("label\nnumber of documents")
         ax.set_ylabel("score" if self.scale == "score" else "score, standardized by query")
         style.grid(ax, "y")
-        self._finish("quartiles, whiskers from 5 % to 95 %")
-        return self
+        return "quartiles, whiskers from 5 % to 95 %"
+
+
+def read_systems(
+    y_true: Any, systems: Mapping[str, Any], groups: Any, unjudged: Unjudged
+) -> dict[str, Queries]:
+    """Labels and scores of each system; with the rule "error", unjudged documents stay."""
+
+    def read(scores: Any, groups: Any) -> Queries:
+        queries = read_queries(y_true, scores, groups=groups)
+        return queries if unjudged == "error" else apply_rule(queries, unjudged)
+
+    return by_system(read, y_true, systems, groups)
 
 
 def _quantiles(queries: Queries, labels: Array, n_labels: int, scale: Scale) -> Array:
@@ -192,7 +182,7 @@ def _quantiles(queries: Queries, labels: Array, n_labels: int, scale: Scale) -> 
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RankChangeDisplay(Display):
+class RankChangeDisplay(PredictionsDisplay):
     """The documents of one query through two rankings, as lines from rank to rank.
 
     Relevant documents are green if the second ranking has them higher, and orange if lower; all
@@ -228,7 +218,7 @@ class RankChangeDisplay(Display):
     ...     [1, 0, 0], {"old": [0.1, 0.3, 0.2], "new": [0.5, 0.3, 0.2]}, groups=[7, 7, 7], query=7
     ... )
     >>> display.ranks.tolist()
-    [[3, 1], [1, 2], [2, 3]]
+    [[3.0, 1.0], [1.0, 2.0], [2.0, 3.0]]
     """
 
     ranks: Any
@@ -279,7 +269,7 @@ class RankChangeDisplay(Display):
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure.
         **kwargs
-            Keyword arguments of matplotlib's ``plot``.
+            Arguments of `plot`.
 
         Returns
         -------
@@ -287,18 +277,25 @@ class RankChangeDisplay(Display):
             The plotted display.
         """
         threshold, k = check_number("threshold", threshold), check_count("k", k, 1)
-
-        def compute(scores: Any, groups: Any) -> Queries:
-            return read_queries(y_true, scores, groups=groups)
-
-        read = by_system(compute, y_true, check_two(y_score), groups)
-        (name, first), (other, second) = read.items()
-        rows, query = _rows(first, query)
+        systems = by_name(y_score, "model")
+        check_two(systems)
+        (name, first), (other, second) = read_systems(y_true, systems, groups, "error").items()
+        ids, keys = of_python(first.ids), as_keys(first.ids)
+        query = ids[0] if query is None and len(ids) == 1 else query
+        if as_key(query) not in keys:
+            raise ValueError(f"query must be one of the query ids, {examples(ids)}; got {query!r}.")
+        rows = np.flatnonzero(first.grouping.codes == keys.index(as_key(query)))
         judged = is_judged(first.y_true[rows])
         rows = rows[judged] if unjudged == "drop" else rows
         labels = first.y_true[rows]
         labels = np.where(judged, labels, 0) if unjudged == "irrelevant" else labels
-        documents = rows if names is None else _names(names, y_true, len(first.y_true))[rows]
+        if isinstance(names, str):
+            labeled: Any = y_true
+            names = labeled.index.get_level_values(names)
+        if names is not None:
+            check_consistent_length(y_true, names)
+            check_same_order(y_true=y_true, names=names)
+        documents = rows if names is None else np.asarray(names).ravel()[rows]
         ranks = np.column_stack([_ranks(q.y_score[rows]) for q in (first, second)])
         if np.isinf(ranks).all():
             raise ValueError(f"neither system retrieved a document for query {query!r}.")
@@ -308,98 +305,53 @@ class RankChangeDisplay(Display):
             systems=(name, other), query=str(query), k=k,
         ).plot(ax, **kwargs)  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot one line for each document.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot``.
-
-        Returns
-        -------
-        RankChangeDisplay
-            The display itself.
-        """
-        all_ranks = np.asarray(self.ranks)
-        shown = np.flatnonzero((all_ranks <= self.k).any(axis=1))
-        shown = shown[np.argsort(all_ranks[shown, 0])]
-        ranks = all_ranks[shown]
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        ranks, relevant = np.asarray(self.ranks), np.asarray(self.relevant)
+        shown = np.flatnonzero((ranks <= self.k).any(axis=1))
+        shown = shown[np.argsort(ranks[shown, 0])]
         # other ranks than the first k are drawn on the line after them
-        lowest = 1 + min(self.k, int(ranks[np.isfinite(ranks)].max()))
-        at = np.minimum(ranks, lowest).astype(int)
-        ax = self._prepare(ax, (7, 0.32 * at.max() + 1.3))
+        last = 1 + min(self.k, int(ranks[shown][np.isfinite(ranks[shown])].max()))
+        at = np.minimum(ranks, last).astype(int)
+        last = at[shown].max()
+        ax = self._axes(ax, (7, 0.32 * last + 1.3))
         self.lines_ = []
-        for document, (before, after), ends in zip(shown.tolist(), ranks, at, strict=True):
-            is_relevant = self.relevant[document]
-            change = np.sign(before - after) if is_relevant else 0
+        for document in shown.tolist():
+            before, after = ranks[document]
+            change = np.sign(before - after) if relevant[document] else 0
             line = {
-                "color": style.outcome_color(change, change), "zorder": 3 if is_relevant else 2,
-                "linewidth": 2, "marker": "o", "markersize": 5,
+                "color": style.outcome_color(change, change), "linewidth": 2, "marker": "o",
+                "zorder": 3 if relevant[document] else 2, "markersize": 5,
             }  # fmt: skip
-            self.lines_ += ax.plot([0, 1], ends, **style.merged(line, kwargs))
+            self.lines_ += ax.plot([0, 1], at[document], **style.merged(line, kwargs))
+            weight = "bold" if relevant[document] else "normal"
+            name = style.literal(self.names[document], SIDE)
             for side, rank in enumerate((before, after)):
                 if rank <= self.k:
-                    weight = "bold" if is_relevant else "normal"
-                    self._write(f"{rank:g}", side, rank, fontweight=weight)
-                    name = style.literal(self.names[document], SIDE)
-                    self._write(name, side, rank, distance=28, fontweight=weight)
-        for side in (0, 1):
-            self._write(_beyond(ranks[:, side], self.k), side, at.max())
-        ax.set(xlim=(-0.04, 1.04), ylim=(at.max() + 0.5, 0.5), yticks=[])
+                    _write(ax, f"{rank:g}", side, rank, fontweight=weight)
+                    _write(ax, name, side, rank, distance=28, fontweight=weight)
+        for side, beyond in enumerate(ranks[shown].T):
+            texts = [f"> {self.k}"] if ((beyond > self.k) & np.isfinite(beyond)).any() else []
+            texts += ["not retrieved"] if np.isinf(beyond).any() else []
+            _write(ax, " or ".join(texts), side, last)
+        ax.set(xlim=(-0.04, 1.04), ylim=(last + 0.5, 0.5), yticks=[])
         ax.spines[["left", "bottom"]].set_visible(False)
         ticks = ax.set_xticks([0, 1], [style.literal(name, style.LINE) for name in self.systems])
         ticks[0].label1.set_horizontalalignment("right")
         ticks[1].label1.set_horizontalalignment("left")
         ax.tick_params(length=0)
         title = f"query {style.literal(self.query)}: rank and label of its documents"
-        has_relevant = np.asarray(self.relevant)[shown].any()
-        self._finish(f"{title}, relevant ones in bold" if has_relevant else title)
-        return self
-
-    def _write(self, text: str, side: int, rank: float, distance: float = 8, **font: Any) -> None:
-        """A text beside the ranks on the left (0) or on the right (1)."""
-        self.ax_.annotate(
-            text, (side, rank), xytext=(distance if side else -distance, 0),
-            textcoords="offset points", ha="left" if side else "right", va="center",
-            fontsize=style.small(), linespacing=1, **font,
-        )  # fmt: skip
+        return f"{title}, relevant ones in bold" if relevant[shown].any() else title
 
 
-def _rows(queries: Queries, query: Any) -> tuple[Array, Any]:
-    """Row numbers of the query, and its id."""
-    ids = of_python(queries.ids)
-    if query is None and len(ids) == 1:
-        query = ids[0]
-    keys, key = as_keys(queries.ids), as_key(query)
-    if key not in keys:
-        raise ValueError(f"query must be one of the query ids, {examples(ids)}; got {query!r}.")
-    return np.flatnonzero(queries.grouping.codes == keys.index(key)), query
-
-
-def _names(names: ArrayLike | str, y_true: Any, n_documents: int) -> Array:
-    """Names of all documents."""
-    if isinstance(names, str):
-        names = y_true.index.get_level_values(names)
-    check_same_order(y_true=y_true, names=names)
-    given = np.asarray(names).ravel()
-    if (n := len(given)) != n_documents:
-        raise ValueError(f"names must hold one name per document ({n_documents}); got {n}.")
-    return given
+def _write(ax: Axes, text: str, side: int, rank: float, distance: float = 8, **font: Any) -> None:
+    """A text beside the ranks on the left (0) or on the right (1)."""
+    ax.annotate(
+        text, (side, rank), xytext=(distance if side else -distance, 0),
+        textcoords="offset points", ha="left" if side else "right", va="center",
+        fontsize=style.small(), linespacing=1, **font,
+    )  # fmt: skip
 
 
 def _ranks(scores: Array) -> Array:
     """Ranks by descending score; ties in input order; inf if not retrieved."""
-    order = np.argsort(-scores.astype(np.float64), kind="stable")
-    ranks = np.argsort(order) + 1
-    missed = np.isneginf(scores)
-    return np.where(missed, np.inf, ranks) if missed.any() else ranks
-
-
-def _beyond(ranks: Array, k: int) -> str:
-    """What the documents of a ranking that are not among the first k have in common."""
-    is_lower = ((ranks > k) & np.isfinite(ranks)).any()
-    texts = [f"> {k}"] if is_lower else []
-    return " or ".join([*texts, "not retrieved"] if np.isinf(ranks).any() else texts)
+    return np.where(np.isneginf(scores), np.inf, rankdata(-scores, "ordinal"))

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array, IntervalMethod, QueryIds, Seed
+from .._typing import Array, QueryIds
 from .._validation import check_choice, check_number
-from ..comparison import Interval, QueryScores
+from ..comparison import Interval, QueryScores, compare
 from ..comparison.compare import align, baseline_first, value_differences
 from ..comparison.segments import Segments, select_segments
 from ..ranking import read_queries
 from . import style
-from .display import (
-    DifferencesOfSystems,
-    QueryScoresDisplay,
-    by_name,
-    check_two,
-    inference_of,
-    one_metric,
-    scores_by_name,
-)
+from .display import QueryScoresDisplay, Systems, by_name, check_two, one_metric, scores_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,11 +33,11 @@ WIDTH = 0.5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QueryDeltaDisplay(DifferencesOfSystems):
+class QueryDeltaDisplay(QueryScoresDisplay):
     """Sorted per-query differences between two models, with wins, losses and the mean.
 
     Use `from_estimator`, `from_predictions` or `from_query_scores` to create one; parameters are
-    stored as attributes.
+    stored as attributes. It is drawn by matplotlib's ``stairs``.
 
     Parameters
     ----------
@@ -90,45 +82,32 @@ class QueryDeltaDisplay(DifferencesOfSystems):
     confidence: float = 0.95
 
     @classmethod
-    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, compared: Any) -> Self:
-        names, values, weights = values_of_two(systems, metric, compared.baseline)
+    def _of(cls, systems: Any, metric: str | None, inference: Any, baseline: Any = None) -> Self:
+        names, values, weights = values_of_two(systems, metric, baseline)
+        # the interval is that of every test, of which this one takes least time
+        compared = compare(systems, baseline=baseline, test="t", **inference)
         return cls(
             **names, deltas=value_differences(*values.T), weights=weights,
             interval=compared[names["metric"], names["model"]].interval,
             confidence=compared.confidence,
         )  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot the sorted differences.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``stairs``.
-
-        Returns
-        -------
-        QueryDeltaDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
         from matplotlib.patches import StepPatch
 
-        ax = self._prepare(ax)
+        ax = self._axes(ax)
         deltas = -np.sort(-np.asarray(self.deltas, dtype=np.float64))
         n = len(deltas)
         edges = np.linspace(0, n, 1 + min(n, MOST_STEPS)).round().astype(int)
         n_wins, n_losses = int((deltas > 0).sum()), int((deltas < 0).sum())
 
-        def plot_area(values: Array, kind: str, of: int, color: str) -> StepPatch:
-            label = f"{kind} {of:,} ({of / n:.0%})"
+        def plot_area(values: Array, label: str, color: str) -> StepPatch:
             area = {"fill": True, "linewidth": 0, "color": color, "label": label}
             return ax.stairs(values, edges, **style.merged(area, kwargs, StepPatch))
 
         wins, losses = np.maximum(deltas[edges[:-1]], 0), np.minimum(deltas[edges[1:] - 1], 0)
-        self.wins_ = plot_area(wins, "wins", n_wins, style.BETTER)
-        self.losses_ = plot_area(losses, "losses", n_losses, style.WORSE)
+        self.wins_ = plot_area(wins, _share("wins", n_wins, n), style.BETTER)
+        self.losses_ = plot_area(losses, _share("losses", n_losses, n), style.WORSE)
         ax.axhline(0, color=style.MUTED, linewidth=0.8)
         mean = float(np.average(self.deltas, weights=self.weights))
         number, *ends = style.numbers([mean, *(self.interval or ())], "+")
@@ -143,8 +122,7 @@ class QueryDeltaDisplay(DifferencesOfSystems):
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
         ax.set_xlabel(f"queries, sorted by difference ({n - n_wins - n_losses:,} ties)")
         ax.set_ylabel(f"difference in {style.metric_label(self.metric)}")
-        self._finish(f"{style.literal(self.model)} − {style.literal(self.baseline)}")
-        return self
+        return f"{style.literal(self.model)} − {style.literal(self.baseline)}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -153,7 +131,8 @@ class QueryScatterDisplay(QueryScoresDisplay):
 
     Points above the diagonal are wins of the model, points below it are losses; the area of a point
     grows with the number of queries that have the same two values. Use `from_estimator`,
-    `from_predictions` or `from_query_scores` to create one; parameters are stored as attributes.
+    `from_predictions` or `from_query_scores` to create one; parameters are stored as attributes. It
+    is drawn by matplotlib's ``scatter``.
 
     Parameters
     ----------
@@ -190,71 +169,26 @@ class QueryScatterDisplay(QueryScoresDisplay):
     model: str = "model"
 
     @classmethod
-    def from_query_scores(
-        cls,
-        systems: Mapping[str, QueryScores],
-        *,
-        metric: str | None = None,
-        baseline: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Plot results of `query_scores` or `cross_val_query_scores`.
-
-        Parameters
-        ----------
-        systems : dict of str to QueryScores
-            Results of the two models for the same queries.
-        metric : str, default=None
-            One of their metrics; None means the first.
-        baseline : str, default=None
-            The model on the horizontal axis; None means the first.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``scatter``.
-
-        Returns
-        -------
-        QueryScatterDisplay
-            The plotted display.
-        """
+    def _of(cls, systems: Any, metric: str | None, inference: Any, baseline: Any = None) -> Self:
         names, values, _ = values_of_two(systems, metric, baseline)
-        first, second = values.T
-        display = cls(**names, baseline_values=first, model_values=second)
-        return display.plot(ax, **kwargs)
+        return cls(**names, baseline_values=values[:, 0], model_values=values[:, 1])
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot one point for each pair of values.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``scatter``.
-
-        Returns
-        -------
-        QueryScatterDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
         from matplotlib.collections import PathCollection
 
-        ax = self._prepare(ax, (5.5, 5.6))
+        ax = self._axes(ax, (5.5, 5.6))
         values = np.array([self.baseline_values, self.model_values], dtype=np.float64).T
         signs = np.sign(value_differences(*values.T))
         kwargs = {"color" if name == "c" else name: value for name, value in kwargs.items()}
 
         def plot_points(sign: int, kind: str, color: str, marker: str) -> PathCollection:
             points, counts = np.unique(values[signs == sign], axis=0, return_counts=True)
-            n = int(counts.sum())
-            drawn = {
-                "s": np.minimum(AREA * counts, LARGEST_AREA), "color": color, "marker": marker,
-                "linewidths": 0, "alpha": 0.8, "label": f"{kind} {n:,} ({n / len(signs):.0%})",
-                "rasterized": len(points) > RASTERIZE,
-            }  # fmt: skip
-            return ax.scatter(*points.T, **style.merged(drawn, kwargs, PathCollection))
+            look = {"color": color, "marker": marker, "linewidths": 0, "alpha": 0.8}
+            look = style.merged(look, kwargs, PathCollection)
+            label = _share(kind, int(counts.sum()), len(signs))
+            ax.scatter([], [], **{"s": 25, **look}, label=label)  # one symbol size in the legend
+            sizes, many = np.minimum(AREA * counts, LARGEST_AREA), len(points) > RASTERIZE
+            return ax.scatter(*points.T, **{"s": sizes, "rasterized": many, **look})
 
         self.wins_ = plot_points(1, "wins", style.BETTER, "^")
         self.losses_ = plot_points(-1, "losses", style.WORSE, "v")
@@ -268,11 +202,7 @@ class QueryScatterDisplay(QueryScoresDisplay):
         ax.set_ylabel(style.literal(self.model), wrap=True)
         ax.locator_params(nbins=5)
         style.grid(ax, "both")
-        self._finish(f"{style.metric_label(self.metric)} of each query")
-        # one symbol size in the legend, whatever the number of queries of a point
-        for handle in getattr(ax.get_legend(), "legend_handles", ()):
-            handle.set_sizes([25])
-        return self
+        return f"{style.metric_label(self.metric)} of each query"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -280,7 +210,8 @@ class QueryPropertyDisplay(QueryScoresDisplay):
     """Mean of a metric for queries of different length, or of any other property.
 
     A property with more than ten values is binned by quartile. Use `from_estimator`,
-    `from_predictions` or `from_query_scores` to create one; parameters are stored as attributes.
+    `from_predictions` or `from_query_scores` to create one; parameters are stored as attributes. It
+    is drawn by matplotlib's ``errorbar``.
 
     Parameters
     ----------
@@ -331,7 +262,6 @@ class QueryPropertyDisplay(QueryScoresDisplay):
         y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         groups: QueryIds | None = None,
-        metric: Any = "ndcg@10",
         property: Any = "documents",
         threshold: float = 0,
         **options: Any,
@@ -346,16 +276,14 @@ class QueryPropertyDisplay(QueryScoresDisplay):
             Scores of one or several models, by name.
         groups : array-like of shape (n_documents,), default=None
             Query ids.
-        metric : str or callable, default="ndcg@10"
-            The metric.
         property : {"documents", "relevant"}, array-like or mapping, default="documents"
             Number of documents, or of relevant documents; or the values of another property as
             `query_scores` takes them for `segments`: one per document or query, or by query id.
         threshold : float, default=0
             A document is relevant if its label exceeds this value; for the property only.
         **options
-            Any argument of `from_query_scores`, or one of `sample_weight`, `like`, `unjudged` and
-            `name`, as in other displays.
+            Any argument of `from_query_scores`, or one of `metric`, `sample_weight`, `like`,
+            `unjudged` and `name`, as in other displays.
 
         Returns
         -------
@@ -374,22 +302,16 @@ class QueryPropertyDisplay(QueryScoresDisplay):
                 is_relevant = queries.y_true > threshold
                 counts = np.bincount(queries.grouping.codes, is_relevant, len(counts)).astype(int)
             options["property"] = {LABELS[kind]: counts}
-        return super().from_predictions(y_true, y_score, groups=groups, metric=metric, **options)
+        return super().from_predictions(y_true, y_score, groups=groups, **options)
 
     @classmethod
     def from_query_scores(
         cls,
-        systems: QueryScores | Mapping[str, QueryScores],
+        systems: Systems,
         property: Segments | str | None = None,
         *,
-        metric: str | None = None,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
         name: str = "model",
-        ax: Axes | None = None,
-        **kwargs: Any,
+        **options: Any,
     ) -> Self:
         """Plot results of `query_scores` or `cross_val_query_scores` against any property.
 
@@ -401,16 +323,11 @@ class QueryPropertyDisplay(QueryScoresDisplay):
             One value per query in the order of the first model, one such column by name, a mapping
             from query ids to values, or the name of a column of segments that the scores have,
             where None means their only one.
-        metric : str, default=None
-            One of their metrics; None means the first.
-        confidence, method, n_resamples, random_state
-            See `QueryScores.interval`.
         name : str, default="model"
             Name of a single model.
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``errorbar``.
+        **options
+            `metric`, `confidence`, `method`, `n_resamples`, `random_state`, `ax` and arguments of
+            `plot`, as in other displays.
 
         Returns
         -------
@@ -418,45 +335,34 @@ class QueryPropertyDisplay(QueryScoresDisplay):
             The plotted display.
         """
         named = scores_by_name(systems, name)
-        inference = inference_of(confidence, method, n_resamples, random_state)
-        model, scores = next(iter(named.items()))
-        metric = one_metric(scores, metric)
-        columns = select_segments(property, scores.ids, scores.segments)
+        first = next(iter(named))
+        columns = select_segments(property, named[first].ids, named[first].segments)
         if len(columns) > 1:
-            raise ValueError(
-                f"property must be a single column; got {', '.join(sorted(columns))}. Plot them "
-                "one by one."
-            )
+            raise ValueError(f"property must be a single column; got {', '.join(sorted(columns))}.")
+        aligned = {of: replace(s, segments=columns) for of, s in align(named, first).items()}
+        return super().from_query_scores(aligned, **options)
+
+    @classmethod
+    def _of(cls, systems: Mapping[str, QueryScores], metric: str | None, inference: Any) -> Self:
+        metric = one_metric(next(iter(systems.values())), metric)
         by = {
-            model: [s for s in of.by(columns, **inference) if s.metric == metric]
-            for model, of in align(named, model).items()
+            name: [segment for segment in scores.by(**inference) if segment.metric == metric]
+            for name, scores in systems.items()
         }
-        queries = np.array([[s.queries for s in own] for own in by.values()])
-        are_equal = bool((queries == queries[0]).all())
+        first, queries = (
+            next(iter(by.values())),
+            np.array([[s.queries for s in of] for of in by.values()]),
+        )
         return cls(
-            bins=[str(s.segment.value) for s in by[model]],
-            queries=queries[0] if are_equal else queries,
-            means={model: np.array([s.mean for s in own]) for model, own in by.items()},
-            intervals={model: np.array([s.interval for s in own]) for model, own in by.items()},
-            metric=metric, property=next(iter(columns)), confidence=confidence,
-        ).plot(ax, **kwargs)  # fmt: skip
+            bins=[str(s.segment.value) for s in first],
+            queries=queries if (queries != queries[0]).any() else queries[0],
+            means={name: np.array([s.mean for s in of]) for name, of in by.items()},
+            intervals={name: np.array([s.interval for s in of]) for name, of in by.items()},
+            metric=metric, property=first[0].segment.column, confidence=inference["confidence"],
+        )  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot the means and their intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure.
-        **kwargs
-            Keyword arguments of matplotlib's ``errorbar``.
-
-        Returns
-        -------
-        QueryPropertyDisplay
-            The display itself.
-        """
-        ax = self._prepare(ax)
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        ax = self._axes(ax)
         n_models, self.error_bars_ = len(self.means), []
         for i, (name, means) in enumerate(self.means.items()):
             low, high = np.transpose(self.intervals[name])
@@ -465,22 +371,25 @@ class QueryPropertyDisplay(QueryScoresDisplay):
             x = np.arange(len(means)) + WIDTH * (i - (n_models - 1) / 2) / max(n_models, 2)
             ends = [means - low, high - means]
             self.error_bars_.append(ax.errorbar(x, means, ends, **style.merged(line, kwargs)))
-        each = np.atleast_2d(self.queries)
-        ranges = [sorted({of.min(), of.max()}) for of in each.T]
+        ranges = [sorted({of.min(), of.max()}) for of in np.atleast_2d(self.queries).T]
         style.categories(ax, self.bins, ["–".join(f"{n:,}" for n in ends) for ends in ranges])
         by_model = " (range over models)" if max(map(len, ranges)) > 1 else ""
         ax.set_xlabel(f"{style.literal(self.property)}\nnumber of queries{by_model}")
         ax.set_ylabel(style.metric_label(self.metric))
         style.grid(ax, "y")
-        self._finish(f"{self.confidence * 100:g} % intervals of the mean")
-        return self
+        return f"{self.confidence * 100:g} % intervals of the mean"
+
+
+def _share(kind: str, n: int, of: int) -> str:
+    return f"{kind} {n:,} ({n / of:.0%})"
 
 
 def values_of_two(
-    systems: Any, metric: str | None, baseline: str | None
+    systems: Mapping[str, QueryScores], metric: str | None, baseline: str | None
 ) -> tuple[dict[str, str], Array, Array | None]:
     """Names, and values and weights of the queries that have a value in both of two systems."""
-    first, second = baseline_first(check_two(systems), baseline)
+    check_two(systems)
+    first, second = baseline_first(systems, baseline)
     aligned = align(systems, first)
     both, weights = [aligned[first], aligned[second]], aligned[first].weights
     metric = one_metric(both[0], metric)

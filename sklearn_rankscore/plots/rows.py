@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import IdSource, IntervalMethod, MatrixLike, QueryIds, Seed
-from .._validation import check_count, check_flag
+from .._typing import IdSource, MatrixLike, QueryIds
+from .._validation import check_count
 from ..comparison import (
     Comparison,
     QueryImportances,
     QueryScores,
-    Segment,
     compare,
     query_permutation_importance,
 )
-from ..comparison.compare import align
 from ..comparison.importance import Within
-from ..comparison.segments import select_segments
 from ..metrics.evaluate import MetricLike
-from ..metrics.segment import ALL_QUERIES
 from . import style
-from .display import (
-    MeansOfSystems,
-    Plot,
-    QueryScoresDisplay,
-    inference_of,
-    one_metric,
-    scores_by_name,
-)
+from .display import Display, QueryScoresDisplay, Systems, one_metric, scores_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,11 +30,13 @@ if TYPE_CHECKING:
 
 MAX_FEATURES = 20
 PLACES = {"query": "within queries", "all": "over all rows"}
+# name, value, ends of the interval, color
+Row: TypeAlias = tuple[str, float | None, Iterable[float], str]
 # inches of the axes that have room for numbers beside the rows
 WIDE = 4
 
 
-class RowsDisplay(Plot):
+class Rows(Display):
     """A point with an interval in each row, from top to bottom, and their numbers beside them."""
 
     points_: list[Line2D]
@@ -53,37 +44,23 @@ class RowsDisplay(Plot):
     texts_: list[Text]
     confidence: float
 
-    def _draw(
-        self,
-        ax: Axes | None,
-        names: Iterable[str],
-        rows: Iterable[tuple[float, Iterable[float], str]],
-        kwargs: dict[str, Any],
-        *,
-        headings: Sequence[str] | None = None,
-        sign: str = "",
-    ) -> list[int]:
-        """Draw values, intervals and colors, below a heading where it changes; where they are."""
-        shown, at = [], []
-        for i, name in enumerate(names):
-            if headings and (not i or headings[i] != headings[i - 1]):
-                shown.append(headings[i])
-            at.append(len(shown))
-            shown.append(name)
-        texts = [style.literal(name, style.LINE) for name in shown]
-        n_lines = [1 + text.count("\n") for text in texts]
-        ax = self._prepare(ax, (7, 0.15 * (len(texts) + sum(n_lines)) + 1.1))
-        row_height = ax.get_window_extent().height / ax.figure.dpi * 72 / len(texts)
-        if row_height < 1.2 * style.small() * max(n_lines):  # on the axes of others
-            texts = [style.literal(name, longest=style.LINE) for name in shown]
-        for y, tick in enumerate(ax.set_yticks(range(len(texts)), texts)):
-            tick.label1.set_fontweight("normal" if y in at else "bold")
-        ax.set_ylim(len(texts) - 0.5, -0.5)
-        ax.tick_params(axis="y", length=0)
-        ax.spines["left"].set_visible(False)
-        is_wide = ax.get_window_extent().width >= WIDE * ax.figure.dpi
+    def _draw_rows(
+        self, ax: Axes | None, what: str, rows: Sequence[Row], kwargs: dict[str, Any]
+    ) -> Axes:
+        """Draw the name, value, interval and color of each row; headings have no value."""
+        names = [style.literal(name, style.LINE) for name, *_ in rows]
+        n_lines = [1 + name.count("\n") for name in names]
+        ax = self._axes(ax, (7, 0.15 * (len(rows) + sum(n_lines)) + 1.1))
+        box, dpi = ax.get_window_extent(), ax.figure.dpi
+        if 72 * box.height / dpi < 1.2 * style.small() * max(n_lines) * len(rows):  # axes of others
+            names = [style.literal(name, longest=style.LINE) for name, *_ in rows]
+        is_wide, sign = box.width >= WIDE * dpi, "" if what.startswith("mean") else "+"
         self.points_, self.intervals_, self.texts_ = [], [], []
-        for y, (value, ends, color) in zip(at, rows, strict=True):
+        ticks = ax.set_yticks(range(len(rows)), names)
+        for y, (_, value, ends, color) in enumerate(rows):
+            if value is None:
+                ticks[y].label1.set_fontweight("bold")
+                continue
             line = {"linewidth": 2, "solid_capstyle": "butt", "color": color}
             self.intervals_ += ax.plot([*ends], [y, y], **style.merged(line, kwargs))
             self.points_ += ax.plot(value, y, "o", color=color, markersize=6)
@@ -96,19 +73,17 @@ class RowsDisplay(Plot):
                 self.texts_.append(beside)
         if sign:
             ax.axvline(0, color=style.text_color(), linewidth=1, linestyle=":", zorder=0)
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
         ax.locator_params(axis="x", nbins=5 if is_wide else 3)
+        ax.set_xlabel(f"{what}, {self.confidence * 100:g} % interval")
         style.grid(ax, "x")
-        return at
-
-    def _label(self, what: str, title: str = "", note: str = "") -> Self:
-        """Say what the rows are."""
-        self.ax_.set_xlabel(f"{what}, {self.confidence * 100:g} % interval{note}")
-        self._finish(title)
-        return self
+        return ax
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MeansDisplay(MeansOfSystems, RowsDisplay):
+class MeansDisplay(QueryScoresDisplay, Rows):
     """Mean of a metric for each of several systems, with its confidence interval.
 
     The intervals of two systems may overlap although their paired difference is clear: see
@@ -159,48 +134,31 @@ class MeansDisplay(MeansOfSystems, RowsDisplay):
             metric=metric, confidence=inference["confidence"],
         )  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot one row for each system.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure with the height that the rows need.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
-
-        Returns
-        -------
-        MeansDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
         rows = [
-            (mean, self.intervals[name], style.system_color(i))
+            (name, mean, self.intervals[name], style.system_color(i))
             for i, (name, mean) in enumerate(self.means.items())
         ]
-        self._draw(ax, self.means, rows, kwargs)
-        return self._label(f"mean {style.metric_label(self.metric)}")
+        self._draw_rows(ax, f"mean {style.metric_label(self.metric)}", rows, kwargs)
+        return ""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestDisplay(QueryScoresDisplay, RowsDisplay):
-    """Means, or differences from a baseline, with their confidence intervals, one row each.
+class ForestDisplay(QueryScoresDisplay, Rows):
+    """Differences from a baseline with their confidence intervals, one row each.
 
     Use `from_estimator`, `from_predictions`, `from_query_scores` or `from_comparison` to create
     one; parameters are stored as attributes. Differences are green if the model is better, orange
-    if it is worse, and gray if the interval contains 0; means have the color of their system.
+    if it is worse, and gray if the interval contains 0.
 
     Parameters
     ----------
     labels : sequence of str
         Label of each row, from top to bottom.
     values : array-like of shape (n_rows,)
-        Means or differences.
+        Differences.
     intervals : array-like of shape (n_rows, 2)
         Lower and upper ends of the confidence intervals.
-    systems : sequence of int, default=None
-        Position of the system of each row, which determines its color; None means that the rows
-        are differences.
     title : str, default=""
         What all rows have in common.
     confidence : float, default=0.95
@@ -210,8 +168,6 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
     margins : array-like of shape (n_rows,), default=None
         Largest difference of each row that is considered negligible, drawn as dashed lines; nan
         without one.
-    versus : str, default=""
-        The model whose values are subtracted, if it is the same in all rows.
 
     Attributes
     ----------
@@ -237,66 +193,45 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
     labels: Sequence[str]
     values: Any
     intervals: Any
-    systems: Sequence[int] | None = None
     title: str = ""
     confidence: float = 0.95
     headings: Sequence[str] | None = None
     margins: Any = None
-    versus: str = ""
 
     @classmethod
     def from_query_scores(
         cls,
-        systems: QueryScores | Mapping[str, QueryScores],
+        systems: Systems,
         *,
         metric: str | Iterable[str] | None = None,
         by: Any = None,
-        baseline: str | None = None,
-        means: bool = False,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
-        name: str = "model",
         ax: Axes | None = None,
-        **kwargs: Any,
+        **options: Any,
     ) -> Self:
-        """Plot means of one system, or differences between several.
+        """Compare results of `query_scores` or `cross_val_query_scores`, and plot the differences.
 
         Parameters
         ----------
-        systems : QueryScores or dict of str to QueryScores
-            Results of `query_scores` or `cross_val_query_scores`.
+        systems : dict of str to QueryScores
+            Results of the models for the same queries.
         metric : str or iterable of str, default=None
             Some of their metrics; None means all.
         by : str, list of str, array-like, mapping or DataFrame, default=None
             Segments, as in `compare`; None means those that the scores have.
-        baseline : str, default=None
-            The model whose values are subtracted; None means the first.
-        means : bool, default=False
-            Whether to plot the means of several systems instead of their differences.
-        confidence, method, n_resamples, random_state
-            See `compare` and `QueryScores.interval`.
-        name : str, default="model"
-            Name of a single model.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure with the height that the rows need.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
+        **options
+            Any other argument of `compare`, such as `baseline` or `margin`.
 
         Returns
         -------
         ForestDisplay
             The plotted display.
         """
-        named = scores_by_name(systems, name)
-        inference = inference_of(confidence, method, n_resamples, random_state)
+        named = scores_by_name(systems, "model")
         segments = next(iter(named.values())).segments
-        if not check_flag("means", means) and len(named) > 1:
-            by = list(segments) if by is None and segments is not None else by
-            comparison = compare(named, baseline=baseline, by=by, **inference)
-            return cls.from_comparison(comparison, metric=metric, ax=ax, **kwargs)
-        return cls._of_means(named, metric, by, inference).plot(ax, **kwargs)
+        by = list(segments) if by is None and segments is not None else by
+        return cls.from_comparison(compare(named, by=by, **options), metric=metric, ax=ax)
 
     @classmethod
     def from_comparison(
@@ -318,7 +253,7 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure with the height that the rows need.
         **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
+            Arguments of `plot`.
 
         Returns
         -------
@@ -326,87 +261,54 @@ class ForestDisplay(QueryScoresDisplay, RowsDisplay):
             The plotted display.
         """
         if not isinstance(comparison, Comparison):
-            got = f"{type(comparison).__name__}. Pass compare(scores)."
-            raise TypeError(f"comparison must be the result of compare; got a {got}")
-        metrics = _select((d.metric for d in comparison), metric)
+            raise TypeError(f"pass the result of compare; got a {type(comparison).__name__}.")
+        known = list(dict.fromkeys(d.metric for d in comparison))
+        metrics = known if metric is None else [metric] if isinstance(metric, str) else [*metric]
+        if unknown := [name for name in metrics if name not in known]:
+            raise KeyError(f"no metric {unknown[0]!r}; the metrics are {', '.join(known)}.")
         chosen = [d for d in comparison if d.metric in metrics]
-        has_versus = comparison.baseline is not None and len({d.model for d in chosen}) > 1
-        models = [str(d.model) if has_versus else f"{d.model} − {d.baseline}" for d in chosen]
+        has_baseline = comparison.baseline is not None and len({d.model for d in chosen}) > 1
+        names = [
+            (
+                style.metric_label(d.metric),
+                str(d.model) if has_baseline else f"{d.model} − {d.baseline}",
+                f"{d.segment.column} = {d.segment.value}" if d.segment.column else "all queries",
+            )
+            for d in chosen
+        ]
+        parts = list(zip(*names, strict=True))
+        *above, labels = [part for part in parts if len(set(part)) > 1] or parts[:1]
+        shared = [part[0] for part in parts if part not in (*above, labels)]
+        shared = [name for name in shared if name != "all queries"]
+        of = [f"difference from {comparison.baseline}"] if has_baseline else []
         margin = comparison.margin
         margins = [margin[d.metric] if isinstance(margin, Mapping) else margin for d in chosen]
         return cls(
-            **_named(
-                (style.metric_label(d.metric), model, _in_words(d.segment))
-                for d, model in zip(chosen, models, strict=True)
-            ),
+            labels=list(labels), title=", ".join([*shared, *of]),
+            headings=[", ".join(part) for part in zip(*above, strict=True)] or None,
             values=np.array([d.difference for d in chosen]),
             intervals=np.array([d.interval for d in chosen]), confidence=comparison.confidence,
             margins=None if margin is None else np.array(margins),
-            versus=str(comparison.baseline) if has_versus else "",
         ).plot(ax, **kwargs)  # fmt: skip
 
-    @classmethod
-    def _of_means(
-        cls, systems: Mapping[str, QueryScores], metric: Any, by: Any, inference: Any
-    ) -> Self:
-        """The display, not plotted yet, with the systems side by side."""
-        first = next(iter(systems))
-        if by is not None:
-            systems = align(systems, first)
-            by = select_segments(by, systems[first].ids, systems[first].segments)
-        chosen, rows = _select(systems[first].metrics, metric), []
-        for position, (name, scores) in enumerate(systems.items()):
-            means, ends = scores.mean(), scores.interval(**inference)
-            rows += [(of, ALL_QUERIES, name, position, means[of], ends[of]) for of in chosen]
-            rows += [
-                (s.metric, s.segment, name, position, s.mean, s.interval)
-                for s in (scores.by(by, **inference) if by is not None or scores.segments else ())
-                if s.metric in chosen
-            ]
-        segments = list(dict.fromkeys(row[1] for row in rows))
-        rows.sort(key=lambda row: (chosen.index(row[0]), segments.index(row[1])))
-        *_, positions, values, intervals = zip(*rows, strict=True)
-        return cls(
-            **_named((style.metric_label(row[0]), _in_words(row[1]), row[2]) for row in rows),
-            values=np.array(values), systems=positions, intervals=np.array(intervals),
-            confidence=inference["confidence"],
-        )  # fmt: skip
-
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot one row for each value.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure with the height that the rows need.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
-
-        Returns
-        -------
-        ForestDisplay
-            The display itself.
-        """
-        if self.systems is None:
-            what, sign = "difference", "+"
-            colors = [style.outcome_color(*ends) for ends in self.intervals]
-        else:
-            what, sign, colors = "mean", "", [style.system_color(i) for i in self.systems]
-        rows = zip(self.values, self.intervals, colors, strict=True)
-        at = np.array(self._draw(ax, self.labels, rows, kwargs, headings=self.headings, sign=sign))
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
+        rows: list[Row] = []
+        for i, ends in enumerate(self.intervals):
+            if self.headings and (not i or self.headings[i] != self.headings[i - 1]):
+                rows.append((self.headings[i], None, (), ""))
+            rows.append((self.labels[i], self.values[i], ends, style.outcome_color(*ends)))
+        ax = self._draw_rows(ax, "difference", rows, kwargs)
         if self.margins is not None:
-            for side in (-1, 1):
-                self.ax_.vlines(
-                    side * np.asarray(self.margins), at - 0.5, at + 0.5, color=style.MUTED,
-                    linestyles="--", linewidth=1, zorder=0,
-                )  # fmt: skip
-        of = f"difference from {style.literal(self.versus)}" if self.versus else ""
-        title = ", ".join(filter(None, [style.literal(self.title), of]))
-        return self._label(what, title, "" if self.margins is None else ", margin dashed")
+            y = np.array([i for i, row in enumerate(rows) if row[1] is not None])
+            look: Any = {"color": style.MUTED, "linestyles": "--", "linewidth": 1, "zorder": 0}
+            ax.vlines(-np.asarray(self.margins), y - 0.5, y + 0.5, **look)
+            ax.vlines(self.margins, y - 0.5, y + 0.5, **look)
+            ax.set_xlabel(f"{ax.get_xlabel()}, margin dashed")
+        return style.literal(self.title)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FeatureImportanceDisplay(RowsDisplay):
+class FeatureImportanceDisplay(Rows):
     """Mean loss of a metric if a feature is permuted, with its interval, one row per feature.
 
     Use `from_estimator` or `from_importances` to create one; parameters are stored as attributes.
@@ -468,15 +370,9 @@ class FeatureImportanceDisplay(RowsDisplay):
         *,
         groups: QueryIds | IdSource = None,
         metric: MetricLike = "ndcg@10",
-        within: Within = "query",
-        n_repeats: int = 5,
-        confidence: float = 0.95,
-        method: IntervalMethod = "auto",
-        n_resamples: int = 9999,
-        random_state: Seed = None,
         max_features: int | None = MAX_FEATURES,
         ax: Axes | None = None,
-        **kwargs: Any,
+        **options: Any,
     ) -> Self:
         """Permute the features of documents, and plot the loss.
 
@@ -492,26 +388,20 @@ class FeatureImportanceDisplay(RowsDisplay):
             Query ids, or where they are, as in `query_permutation_importance`.
         metric : str or callable, default="ndcg@10"
             The metric.
-        within, n_repeats, confidence, method, n_resamples, random_state
-            See `query_permutation_importance`.
         max_features : int, default=20
             Number of features to show, the most important ones; None shows all.
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure with the height that the rows need.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
+        **options
+            Any other argument of `query_permutation_importance`.
 
         Returns
         -------
         FeatureImportanceDisplay
             The plotted display.
         """
-        importances = query_permutation_importance(
-            estimator, X, y, metric, groups=groups, within=within, n_repeats=n_repeats,
-            confidence=confidence, method=method, n_resamples=n_resamples,
-            random_state=random_state,
-        )  # fmt: skip
-        return cls.from_importances(importances, max_features=max_features, ax=ax, **kwargs)
+        computed = query_permutation_importance(estimator, X, y, metric, groups=groups, **options)
+        return cls.from_importances(computed, max_features=max_features, ax=ax)
 
     @classmethod
     def from_importances(
@@ -536,7 +426,7 @@ class FeatureImportanceDisplay(RowsDisplay):
         ax : matplotlib Axes, default=None
             Axes to plot on; None creates a figure with the height that the rows need.
         **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
+            Arguments of `plot`.
 
         Returns
         -------
@@ -544,8 +434,8 @@ class FeatureImportanceDisplay(RowsDisplay):
             The plotted display.
         """
         if not isinstance(importances, QueryImportances):
-            needed = "importances must be the result of query_permutation_importance"
-            raise TypeError(f"{needed}; got {type(importances).__name__}.")
+            got = type(importances).__name__
+            raise TypeError(f"pass the result of query_permutation_importance; got {got}.")
         metric = one_metric(importances.baseline, metric)
         shown = None if max_features is None else check_count("max_features", max_features, 1)
         entries = [entry for entry in importances if entry.metric == metric][:shown]
@@ -556,50 +446,8 @@ class FeatureImportanceDisplay(RowsDisplay):
             metric=metric, within=importances.within, confidence=importances.confidence,
         ).plot(ax, **kwargs)  # fmt: skip
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot one row for each feature.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a figure with the height that the rows need.
-        **kwargs
-            Keyword arguments of matplotlib's ``plot`` for the intervals.
-
-        Returns
-        -------
-        FeatureImportanceDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Axes | None, kwargs: dict[str, Any]) -> str:
         color = style.system_color(0)
-        rows = [(*row, color) for row in zip(self.importances, self.intervals, strict=True)]
-        self._draw(ax, self.features, rows, kwargs, sign="+")
-        place = PLACES[self.within]
-        return self._label("loss", f"loss of {style.metric_label(self.metric)} if permuted {place}")
-
-
-def _select(metrics: Iterable[str], chosen: str | Iterable[str] | None) -> list[str]:
-    """Distinct metrics, or those of them that are chosen."""
-    known = list(dict.fromkeys(metrics))
-    names = known if chosen is None else [chosen] if isinstance(chosen, str) else list(chosen)
-    if unknown := [name for name in names if name not in known]:
-        raise KeyError(f"no metric {unknown[0]!r}; the metrics are {', '.join(known)}.")
-    return names
-
-
-def _named(rows: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """What all rows share is the title, and the last part that varies names a row."""
-    parts = list(zip(*rows, strict=True))
-    varying = [part for part in parts if len(set(part)) > 1] or parts[:1]
-    shared = [part[0] for part in parts if part not in varying]
-    *above, labels = varying
-    return {
-        "labels": list(labels),
-        "headings": [", ".join(names) for names in zip(*above, strict=True)] or None,
-        "title": ", ".join(name for name in shared if name != ALL_QUERIES.value),
-    }
-
-
-def _in_words(segment: Segment) -> str:
-    """``"device = phone"``, or ``"all queries"``."""
-    return f"{segment.column} = {segment.value}" if segment.column else str(segment.value)
+        of = zip(self.features, self.importances, self.intervals, strict=True)
+        self._draw_rows(ax, "loss", [(*row, color) for row in of], kwargs)
+        return f"loss of {style.metric_label(self.metric)} if permuted {PLACES[self.within]}"

@@ -127,16 +127,16 @@ def categories(ax: Axes, names: Sequence[str], counts: Sequence[str]) -> None:
         ax.set_xticks(range(len(names)), labels, rotation=90, multialignment="right")
 
 
-def ticks_apart(ax: Axes, values: Array, spec: str = "d") -> None:
+def ticks_apart(ax: Axes, values: Array, *, is_log: bool) -> None:
     """Ticks at the first value, the last one, and those with a tenth of the axis between them."""
-    ax.autoscale_view()
-    at = ax.transAxes.inverted().transform(ax.transData.transform(np.c_[values, values]))[:, 0]
-    kept = [0]
+    at = np.log(values) if is_log else values
+    gap, kept = (at[-1] - at[0]) / 9, [0]
     for i in range(1, len(values) - 1):
-        if at[i] - at[kept[-1]] >= 0.1 and at[-1] - at[i] >= 0.1:
+        if at[i] - at[kept[-1]] >= gap and at[-1] - at[i] >= gap:
             kept.append(i)
-    ticks = np.unique(values[[*kept, -1]])
-    ax.set_xticks(ticks, [f"{tick:{spec}}" for tick in ticks.tolist()])
+    ax.set_xscale("log" if is_log else "linear")
+    ticks = np.unique(values[[*kept, -1]]).tolist()
+    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.set_xticks([], minor=True)
 
 

@@ -1,0 +1,221 @@
+"""Curves against the cut-off and the number of training queries: means, differences, bands."""
+
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from small_rankers import LGBM
+
+from sklearn_rankscore import (
+    CutoffCurveDisplay,
+    DifferenceCurveDisplay,
+    NoGroupsError,
+    QueryKFold,
+    QueryLearningCurveDisplay,
+    QueryRanker,
+    compare,
+    cross_val_query_scores,
+    evaluate,
+    make_ranking,
+    query_scores,
+)
+from sklearn_rankscore.plots.style import SYSTEMS
+
+
+def legend(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def check_curve(line, band, values, ends):
+    np.testing.assert_array_equal(line.get_xdata(), [1, 3, 10])
+    np.testing.assert_allclose(line.get_ydata(), values, atol=1e-12)
+    corners = band.get_paths()[0].vertices[:, 1].round(9)
+    assert {*np.round(ends, 9).ravel()} <= {*corners}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_curves_and_bands_are_those_of_each_cutoff(data, weighted):
+    y, models, groups = data
+    models = {**models, "three": -models["one"]}
+    given = {"groups": groups, "sample_weight": 1.0 + groups % 3 if weighted else None}
+    names = [f"map@{k}(threshold=1)" for k in (1, 3, 10)]
+    given_curve = {**given, "metric": "map(threshold=1)", "k": [10, 1, 3]}
+    means = CutoffCurveDisplay.from_predictions(y, models, **given_curve, method="t", bands=True)
+    scores = query_scores(y, models, names, **given)
+    values = {name: [*evaluate(y, s, names, **given).values()] for name, s in models.items()}
+    for line, band, (name, of) in zip(means.lines_, means.bands_, scores.items(), strict=True):
+        check_curve(line, band, values[name], [*of.interval(method="t").values()])
+    differences = DifferenceCurveDisplay.from_predictions(y, models, **given_curve)
+    compared = compare(scores, test="t")
+    drawn = zip(differences.lines_, differences.bands_, ["two", "three"], strict=True)
+    for line, band, name in drawn:
+        ends = [compared[metric, name].interval for metric in names]
+        check_curve(line, band, np.subtract(values[name], values["one"]), ends)
+    assert differences.zero_line_.get_ydata()[0] == 0
+    for display in (means, differences):
+        assert legend(display) == ["one", "two", "three"]
+        assert display.ax_.get_xlabel() == "cut-off k"
+        assert "95 % confidence bands" in display.ax_.get_legend().get_title().get_text()
+    assert means.ax_.get_ylabel() == "MAP@k(threshold=1)"
+    assert differences.ax_.get_ylabel() == "difference in MAP@k(threshold=1)"
+
+
+def test_systems_have_the_same_look_in_both_plots_and_are_told_apart_without_color(data):
+    y, models, groups = data
+    given = {"groups": groups, "k": [1, 5]}
+    curve = CutoffCurveDisplay.from_predictions(y, models, **given)
+    difference = DifferenceCurveDisplay.from_predictions(y, models, **given, baseline="two")
+    assert [line.get_color() for line in curve.lines_] == [*SYSTEMS[:2]]
+    assert [line.get_color() for line in difference.lines_] == [SYSTEMS[0]]
+    assert difference.baseline == "two"
+    third = {"name": "three", "ax": curve.ax_}
+    other = CutoffCurveDisplay.from_predictions(y, models["one"] * 0, **third, **given)
+    for look in ("get_linestyle", "get_marker", "get_color"):
+        assert len({getattr(line, look)() for line in other.ax_.lines}) == 3
+    assert legend(other) == ["one", "two", "three"]
+
+
+def test_unpaired_bands_are_drawn_on_request_only(data):
+    y, models, groups = data
+    several = CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=[1, 5])
+    assert several.bands_ == []
+    assert several.ax_.get_legend().get_title().get_text() == ""
+    assert len(several.plot(bands=True).bands_) == 2
+    single = CutoffCurveDisplay.from_predictions(y, models["one"], groups=groups, k=[1, 5])
+    assert len(single.bands_) == 1
+    assert single.plot(bands=False).bands_ == []
+
+
+def test_scores_at_several_cutoffs_in_every_spelling(data):
+    y, models, groups = data
+    names = ["ndcg@5", "mrr", "map@3(threshold=1)", "map@1(threshold=1)"]
+    scores = query_scores(y, models, names, groups=groups)
+    for metric in (None, "map(threshold=1)", "MAP(threshold=1)"):
+        curve = CutoffCurveDisplay.from_query_scores(scores, metric=metric)
+        assert (curve.metric, curve.k.tolist()) == ("map(threshold=1)", [1, 3])
+        expected = [scores["two"].mean()[name] for name in (names[3], names[2])]
+        np.testing.assert_allclose(curve.means["two"], expected)
+    for metric in ("ndcg", "mrr"):
+        message = f"a curve needs '{metric}' at two cut-offs or more; the scores hold ndcg@5"
+        with pytest.raises(ValueError, match=message):
+            DifferenceCurveDisplay.from_query_scores(scores, metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "k", "cutoffs"),
+    [([1] + 29 * [0], None, range(1, 21)), ([0, 1, 1], None, [1, 2, 3]), ([0, 1], 4, range(1, 5))],
+)
+def test_cutoffs_go_to_k_to_twenty_or_to_the_longest_query(y_true, k, cutoffs):
+    display = CutoffCurveDisplay.from_predictions(y_true, np.arange(len(y_true)), k=k)
+    assert display.k.tolist() == [*cutoffs]
+    assert all(tick == int(tick) for tick in display.ax_.get_xticks())
+
+
+@pytest.mark.parametrize(
+    ("k", "are_all_shown"),
+    [
+        ([1, 5, 10, 50, 100, 500, 1000], False), ([9, 990, 1000], False),
+        (range(990, 1100, 7), False), ([1, 3, 5, 10], True), ([1, 5, 10, 20, 50, 100], True),
+    ],
+)  # fmt: skip
+def test_cutoffs_do_not_overlap(k, are_all_shown):
+    ax = plt.subplots(figsize=(5, 3), layout="constrained")[1]
+    CutoffCurveDisplay.from_predictions([0, 1, 1], [1, 2, 3], k=k, ax=ax)
+    ax.figure.canvas.draw()
+    labels = ax.get_xticklabels()
+    if are_all_shown:
+        assert [label.get_text() for label in labels] == [*map(str, k)]
+    boxes = [label.get_window_extent() for label in labels]
+    assert all(left.x1 + 2 <= right.x0 for left, right in itertools.pairwise(boxes))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return make_ranking(n_queries=30, as_frame=True, random_state=0)
+
+
+def test_points_are_cross_validated_scores(learned):
+    X, y = learned
+    models = {str(a): QueryRanker(Ridge(a), random_state=0) for a in (1, 1e4)}
+    given = {"cv": QueryKFold(3)}
+    display = QueryLearningCurveDisplay.from_estimator(
+        models, X, y, metric="mrr", max_queries=[20, 4], confidence=0.9, **given
+    )
+    for line, (name, model) in zip(display.lines_, models.items(), strict=True):
+        assert line.get_xdata().tolist() == [4, 20]
+        for i, n in enumerate((4, 20)):
+            sized = QueryRanker(model.estimator, max_queries=n, random_state=0)
+            scores = cross_val_query_scores(sized, X, y, metrics="mrr", **given)
+            assert line.get_ydata()[i] == pytest.approx(scores.mean()["mrr"])
+            assert display.intervals[name][i] == pytest.approx(scores.interval(0.9)["mrr"])
+        assert model.max_queries is None
+    assert (display.bands_, display.confidence) == ([], 0.9)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("training queries", "MRR")
+    assert display.plot(bands=True).ax_.get_legend().get_title().get_text().startswith("90 %")
+
+
+@pytest.mark.parametrize(
+    ("way", "model"),
+    [
+        ("column", Ridge()),
+        ("array", make_pipeline(StandardScaler(), Ridge())),
+        ("name", LGBM),
+        ("names", make_pipeline(QueryRanker(LGBM))),
+        ("splitter", Ridge()),
+    ],
+)
+def test_models_that_are_not_in_a_query_ranker(learned, model, way):
+    X, y = learned
+    X, ids = X.drop(columns="qid"), X["qid"].to_numpy()
+    given, params = {
+        "column": (X.assign(qid=ids), {}),
+        "array": (X.to_numpy(), {"groups": ids}),
+        "name": (X.assign(session=ids), {"groups": "session"}),
+        "names": (X.assign(day=ids // 3, session=ids), {"groups": ["day", "session"]}),
+        "splitter": (X.assign(session=ids), {"cv": QueryKFold(2, groups=["session"])}),
+    }[way]
+    options = {"max_queries": [6], "cv": QueryKFold(2)}
+    display = QueryLearningCurveDisplay.from_estimator(
+        model, given, y, random_state=0, **options | params
+    )
+    ranker = model[-1].estimator if hasattr(model, "steps") and len(model) == 1 else model
+    expected = QueryLearningCurveDisplay.from_estimator(
+        {"wrapped": QueryRanker(ranker, random_state=0)}, X, y, groups=ids, **options
+    )
+    [name] = display.means
+    assert name == ("Ridge" if ranker is not LGBM else type(LGBM).__name__)
+    np.testing.assert_allclose(display.means[name], expected.means["wrapped"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("max_queries", "cv", "sizes"),
+    [
+        (None, None, [2, 6, 12, 24]),
+        (None, 2, [2, 4, 8, 15]),
+        # three folds of 30 queries, of which one tests 16
+        ([5, 20, 1000], (range(7), range(7, 14), range(14, 30)), [5, 14]),
+    ],
+)
+def test_sizes_go_up_to_those_on_which_each_fold_trains(learned, max_queries, cv, sizes):
+    X, y = learned
+    if isinstance(cv, tuple):
+        is_test = [X["qid"].isin(queries) for queries in cv]
+        cv = iter([(X.index[~test], X.index[test]) for test in is_test])
+    model = QueryRanker(Ridge(), random_state=0)
+    display = QueryLearningCurveDisplay.from_estimator(model, X, y, max_queries=max_queries, cv=cv)
+    assert display.max_queries.tolist() == sizes
+    assert len(display.bands_) == 1
+
+
+def test_refuses_sizes_and_data_without_queries(learned):
+    X, y = learned
+    draw = QueryLearningCurveDisplay.from_estimator
+    for sizes, message in (([], "at least one number"), ([0], "max_queries must be")):
+        with pytest.raises(ValueError, match=message):
+            draw(QueryRanker(Ridge()), X, y, max_queries=sizes)
+    with pytest.raises(NoGroupsError, match="QueryLearningCurveDisplay"):
+        draw(QueryRanker(Ridge()), X.drop(columns="qid"), y)
