@@ -19,6 +19,7 @@ from .keys import (
     write_decimals,
     write_exact_keys,
     write_keys,
+    write_ranks,
 )
 from .row_sorts import MEDIUM, MEDIUM_LONG
 from .width_buckets import WidthBucket
@@ -95,6 +96,7 @@ def _ways_to_write(documents: Documents, depth: int | None) -> Iterator[Kind]:
     is_long = documents.mean_size > MEDIUM
     if documents.has_many_ties and (documents.has_large_groups or not is_long):
         yield kind(np.int32, write_decimals)
+        yield kind(np.int32, write_ranks)
     if depth is not None and depth <= SHALLOW and not _needs_long_keys(documents, depth):
         yield kind(np.int32, write_keys)
         return

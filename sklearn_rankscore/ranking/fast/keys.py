@@ -18,6 +18,10 @@ POWERS_OF_TEN = (1.0, 10.0, 100.0, 1000.0)
 # the first scores of a call, on which a kind of key is tried
 TRIED = 2**10
 
+# how many different scores of a small tree have their ranks in keys; entries of the table of these,
+# and a multiplier of which the high bits of a product depend on most bits of a score
+MOST_DISTINCT, SLOTS, MULTIPLIER = 2**8, 2**16, 0x9E3779B97F4A7C15
+
 
 def write_keys(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
     """Write the keys of documents into an array of integers.
@@ -93,6 +97,32 @@ def write_decimals(keys: Array, labels: Array | int, scores: Array, mask: int) -
     keys <<= n_bits
     keys |= labels
     return True
+
+
+def write_ranks(keys: Array, labels: Array | int, scores: Array, mask: int) -> bool:
+    """Write keys that begin with the rank of a score among the distinct ones, if these are few."""
+    scores = scores.astype(np.float64, copy=False)
+    distinct, slots = np.unique(scores[:TRIED]), _slots(scores)
+    for _ in range(2):  # with those of the first scores, and with the others
+        if len(distinct) > MOST_DISTINCT:
+            return False
+        table = np.full(SLOTS, np.nan)
+        table[_slots(distinct)] = distinct
+        others = np.flatnonzero(table.take(slots, mode="clip") != scores)
+        if not len(others):
+            ranks = np.zeros(SLOTS, keys.dtype)
+            ranks[_slots(distinct)] = np.arange(len(distinct))[::-1] * (mask + 1)
+            ranks.take(slots, out=keys, mode="clip")
+            keys |= labels
+            return True
+        distinct = np.unique([*distinct, *scores[others[:TRIED]]])
+    return False
+
+
+def _slots(scores: Array) -> Array:
+    slots = scores.view(np.uint64) * np.uint64(MULTIPLIER)
+    slots >>= np.uint64(64 - (SLOTS - 1).bit_length())
+    return slots.view(np.int64)
 
 
 def pad_keys(keys: Array, sizes: Array, shortest: int, mask: int) -> None:

@@ -117,6 +117,7 @@ SHORTCUTS = {
     ),
     "steps": ({"STEP": 3}, {"STEP": 10**9}),
     "short keys": ({**MANY_TIES, "SHALLOW": 10**9}, {**MANY_TIES, "SHALLOW": -1}),
+    "few distinct scores": ({**MANY_TIES, "SLOTS": 2**16}, {**MANY_TIES, "SLOTS": 2}),
     "rows without ties beside others": (
         {**MANY_TIES, "MANY_TIED_ROWS": 0},
         {**MANY_TIES, "MANY_TIED_ROWS": 1},
