@@ -1,97 +1,13 @@
 """Malformed files and hostile command lines: one line each, no traceback, and little memory."""
 
-import bz2
 import gzip
 import re
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
 
 from sklearn_rankscore.cli import main
-
-QRELS, RUN = "qid,docno,label\n1,a,1\n2,b,0\n", "qid,docno,score\n1,a,0.5\n2,b,0.25\n"
-LATIN = "qid,docné,label\n".encode("latin-1")
-NOT_A_NUMBER = r"BAD, line 4, column label: must be a number; got {!r}"
-NO_ID = r"BAD, line 4, column {}: an id is missing"
-NO_NAMES = r"BAD: no column for the query, .*in the first line of a file, by commas"
-
-BAD_QRELS = [
-    ("", r"BAD: the file has no rows"),
-    ("\n\n", r"BAD: the file has no rows"),
-    ("qid,docno,label\n", r"BAD: the file has no rows"),
-    ("qid,docno\n1,a\n", r"BAD: no column for the relevance, .* if all are relevant, add ones"),
-    ("qid,label\n1,1\n", r"BAD: no column for the document"),
-    ("docno,label\na,1\n", r"BAD: no column for the query"),
-    ("uid,mid,stars\n2,7,0\n", r"BAD: no column for the query, .*; it has uid, mid, stars"),
-    ("1,a,2\n2,b,0\n", NO_NAMES),
-    ("1,0,a,2\n1,0,b,1\n", NO_NAMES),
-    ("1 0 a 0\n1 0 b 1\n", NO_NAMES),
-    ("1,7,1\n2,7,0\n", r"BAD: a column is named twice: 1, 7, 1"),
-    ("qid;docno;label\n1;a;1\n", NO_NAMES),
-    ("qid\tdocno\n1\ta\n", NO_NAMES),
-    ("qid,docno,label,label\n1,a,1,1\n", r"BAD: a column is named twice"),
-    ("qid,docno,label\n1,a\n", r"BAD, line 2: 2 fields, but the first line,.* has 3"),
-    (QRELS + "3,c,1,9\n", r"BAD, line 4: 4 fields, but the first line,.* has 3"),
-    (QRELS + "\n\n3,c\n", r"BAD, line 6: 2 fields, but the first line,.* has 3"),
-    *((QRELS + f"3,c,{x}\n", NOT_A_NUMBER.format(x)) for x in ("yes", "1_0", "0x1", "--")),
-    (QRELS + '3,c,"1,5"\n', NOT_A_NUMBER.format("1,5")),
-    (QRELS + "3,c,\n", NOT_A_NUMBER.format('')),
-    (QRELS + "3,c,nan\n", "line 4, column label: must be a number; got nan"),
-    *((QRELS + f"3,c,{x}\n", "line 4: relevance must be an integer .*, a number from 0 on; got")
-      for x in ("inf", "-inf", "1e999", "-1.5")),
-    (QRELS + "3,c,9007199254740993\n", r"column label: must not be the integer 90071992"),
-    (QRELS + ",c,1\n", NO_ID.format("qid", "")),
-    (QRELS + "3, ,1\n", NO_ID.format("docno", " ")),
-    (QRELS + "1,a,1\n", r"BAD, line 4: duplicate document 'a' for query '1'"),
-    (QRELS + "\n1,a,0\n", r"BAD, line 5: duplicate document 'a' for query '1'"),
-    ('qid,docno,label\n1,"a\nb",1\n1,"a\nb",1\n', r"BAD, line 5: duplicate document"),
-    ('qid,docno,label\n1,"a"b,1\n', r"BAD, line 2: .*expected after"),
-    ('qid,docno,label\n1,a,1\n2,"b,0\n', r"BAD, line 3: unexpected end of data"),
-    (f'qid,docno,label\n1,"{"a" * 200_000}",1\n', r"BAD, line 2: field larger than field limit"),
-    (QRELS.encode("utf-16"), r"BAD, line 1: not a text file"),
-    (QRELS.encode("utf-16-le"), r"BAD, line 1: not a text file"),
-    ((QRELS + "3,é,1\n").encode("latin-1"), r"BAD, line 4: not UTF-8, got the byte 0xe9"),
-    (LATIN, r"BAD, line 1: not UTF-8, got the byte 0xe9"),
-    (QRELS + "3,c\0,1\n", r"BAD, line 4: not a text file"),
-    (gzip.compress(QRELS.encode(), mtime=0), r"BAD, line 1: not (UTF-8|a text file)"),
-]  # fmt: skip
-BAD_RUNS = [
-    ("1,Q0,a,1,0.5,x\n", r"BAD: a column is named twice|names no columns"),
-    ("qid,docno,bm25\n1,a,2.5\n", r"such as score, sim, prediction; .* are a column 'rank'"),
-    ("qid,docno,rank\n1,a,9.25\n1,b,8\n", r"must hold ranks, .*; got 9\.25\. .*as score"),
-    ("qid,docno,rank\n1,a,-1\n1,b,2\n", r"BAD, column 'rank', must hold ranks, .*; got -1\.0\. "),
-    ("qid,docno,rank\n1,a,1000000000\n2,b,1\n", r"BAD has ranks up to 1000000000, and 999"),
-    ("qid,docno,score\n1,a,high\n", r"BAD, line 2, column score: must be a number; got 'high'"),
-    ("qid,docno,rank\n1,a,first\n", r"BAD, line 2, column rank: must be a number"),
-    ("qid,docno,score\n1,a,nan\n", r"BAD, line 2, column score: must be a number; got nan"),
-    (RUN + "2,b,0.5\n", r"BAD, line 4: duplicate document 'b' for query '2'"),
-    ("qid,docno,score\n7,a,1\n", r"BAD have no query in common: .*has '1', .* has '7'"),
-    ("qid,docno,score\n7,b,18446744073709551617\n", r"column score: must not be the integer"),
-]  # fmt: skip
-BAD_FILES = [
-    ("bad.csv.gz", gzip.compress(QRELS.encode() * 9, mtime=0)[:-9], "is truncated or damaged"),
-    ("bad.csv.gz", QRELS.encode(), r"truncated or damaged \(Not a gzipped"),
-    ("bad.csv.gz", gzip.compress(b"qid,docno,label\n1,a\n", mtime=0), r"BAD, line 2: 2 fields"),
-    ("bad.csv.bz2", bz2.compress(QRELS.encode())[:-9], r"BAD: .* is truncated or damaged"),
-    ("bad.csv.bz2", QRELS.encode(), r"BAD: the compressed file is truncated or damaged"),
-    ("bad.csv.xz", QRELS.encode(), r"BAD: the compressed file is truncated or damaged"),
-    ("bad.tsv", QRELS.encode(), NO_NAMES),
-    *(("bad.parquet", x, r"BAD: not a Parquet file") for x in (b"PAR1", b"", QRELS.encode())),
-]
-PARQUET = [
-    (
-        {"docno": ["a", None]},
-        r"BAD: the document ids in column 'docno' must not have missing values",
-    ),
-    ({"qid": [1.0, 2.5]}, r"BAD has query ids of the type float, such as 2\.5"),
-    ({"label": [1, None]}, r"BAD, column 'label', contains NaN"),
-    ({"label": ["x", "y"]}, r"BAD, column 'label', must hold numbers; got strings"),
-    ({"qid": [1, 1], "docno": ["a", "a"]}, r"BAD, row 1: duplicate document 'a'"),
-    ({"qid": [[1], [2]]}, r"BAD: the query ids in column 'qid' must hold hashable ids"),
-    ({"qid": [], "docno": [], "label": []}, r"BAD: the file has no rows"),
-]
 
 
 def write(path, content):
@@ -108,34 +24,8 @@ def check(capsys, arguments, message, status=1):
     out, err = capsys.readouterr()
     assert (got, out) == (status, "")
     (line,) = [line for line in err.splitlines() if not line.startswith("Try ")]
-    bad = next((str(argument) for argument in arguments if "bad" in argument), "")
-    assert re.search(message.replace("BAD", re.escape(bad)), line), line
+    assert re.search(message, line), line
     assert len(line) < 2_300
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_QRELS)
-def test_judgments(content, message, tmp_path, capsys):
-    files = [write(tmp_path / "bad.csv", content), write(tmp_path / "good.csv", RUN)]
-    check(capsys, files, message)
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_RUNS)
-def test_runs(content, message, tmp_path, capsys):
-    files = [write(tmp_path / "good.csv", QRELS), write(tmp_path / "bad.csv", content)]
-    check(capsys, files, message)
-
-
-@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
-def test_compressed_and_parquet_files(name, content, message, tmp_path, capsys):
-    files = [write(tmp_path / name, content), write(tmp_path / "good.csv", RUN)]
-    check(capsys, files, message)
-
-
-@pytest.mark.parametrize(("columns", "message"), PARQUET)
-def test_parquet_columns(columns, message, tmp_path, capsys):
-    columns = {"qid": [1, 2], "docno": ["a", "b"], "label": [1, 0], **columns}
-    pd.DataFrame(columns).to_parquet(tmp_path / "bad.parquet")
-    check(capsys, [str(tmp_path / "bad.parquet"), write(tmp_path / "good.csv", RUN)], message)
 
 
 def test_a_first_line_of_numbers_may_be_names(tmp_path, capsys):

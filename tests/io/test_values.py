@@ -362,12 +362,15 @@ def test_relevance_by_rank_is_that_of_items_that_carry_it(same):
         assert [label for _, _, label in sorted(rows)] == [x for lists_ in of for x in lists_]
 
 
-MESSY_QRELS = "# judged by hand\r\n301 0 A 1\r\n\r\n301\t0\tB  -1\r\n  302 Q C 2.0 \r\n"
-MESSY_RUN = "\n#run\n301 Q0 B 1 2 x\n301\tQ0\tA\t2\t1e0\tx\n302 Q0 #C 1 .5 x\n302 Q0 C 1 -1 x"
+MESSY_QRELS = "\ufeff# judged by hand\r\n301 0 A 1\r\n\r\n301\t0\tB  -1\r\n  302 Q C 2.0 \r\n"
+MESSY_RUN = (
+    "\n#run\n301 Q0 B 1 2 x\n301\tQ0\tA\t2\t1e0\tx\n302 Q0 #C 1 .5 x\n302 Q0 C 1 -1 x y"
+)
 
 
 @pytest.mark.parametrize("wrap", [StringIO, lambda text: BytesIO(text.encode())])
 def test_comments_tabs_blank_lines_and_line_ends(wrap):
+    """And a byte order mark, and text after the tag, which trec_eval skips too."""
     documents = from_trec(wrap(MESSY_QRELS), wrap(MESSY_RUN))
     assert str(documents["y_true"].tolist()) == "[1.0, -inf, nan, 2.0]"
     assert documents["y_score"].tolist() == [1.0, 2.0, 0.5, -1.0]
