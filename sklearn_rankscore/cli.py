@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import math
 import os
@@ -87,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("error", "the files are larger than the memory; see evaluate_parquet.")
         return FAILED
     except (OSError, ValueError, TypeError, ImportError) as error:
-        _say("error", _text_of(error))
+        _say("error", error)
         return FAILED
     return 0
 
@@ -96,14 +95,6 @@ def _say(kind: str, message: Any) -> None:
     text = clean(message)
     shown = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
     print(f"rankscore: {kind}: {shown}", file=sys.stderr)
-
-
-def _text_of(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, FileNotFoundError) and error.strerror is None:  # of PyArrow
-        return f"{error}: {os.strerror(errno.ENOENT)}"
-    return str(error)
 
 
 def _write(text: str) -> None:

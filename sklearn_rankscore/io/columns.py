@@ -34,8 +34,7 @@ NAMES: dict[str, tuple[Any, ...]] = {
 # names of columns of ranks, unlike pagerank
 _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 # as float() reads them, which takes 1_0 for 10 as well
-NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.I | re.ASCII)
-UNDERSCORE: dict[type, Any] = {str: "_", bytes: b"_"}
+NUMBER = re.compile(rb"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
 # how to replace NaN
 REMEDIES = {
     "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
@@ -43,7 +42,7 @@ REMEDIES = {
     "rank": "A document that was not retrieved has no rank: leave out its row.",
 }
 # as pandas, and DuckDB or polars, write them
-TRUTH = {"True": "1", "False": "0", "true": "1", "false": "0"}
+TRUTH = {"True": b"1", "False": b"0", "true": b"1", "false": b"0"}
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Columns:
             def fault(row: int, problem: str) -> ValueError:
                 return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
 
-            numbers = parse([TRUTH.get(text, text) for text in values], fault)
+            numbers = parse([TRUTH.get(text) or text.encode() for text in values], fault)
             if (is_nan := np.isnan(numbers)).any():
                 raise fault(int(is_nan.argmax()), "must be a number; got nan")
         check_ranks(numbers, field, column, where)
@@ -191,27 +190,22 @@ def check_ranks(values: Array, field: str, column: Any, where: str) -> None:
             )
 
 
-def parse(texts: Sequence[Any], fault: Callable[[int, str], Exception]) -> Array:
+def parse(texts: Sequence[bytes], fault: Callable[[int, str], Exception]) -> Array:
     """Numbers; Python would read 1_0 as 10, and tie integers that it has rounded.
 
     ``fault(row, problem)`` is the error.
     """
     try:
         values = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
-        is_wrong = bool(texts) and texts[0][:0].join(texts).find(UNDERSCORE[type(texts[0])]) >= 0
+        is_wrong = b"_" in b"".join(texts)
     except ValueError:
         is_wrong = True
     if is_wrong:
-        at = next(i for i, text in enumerate(map(printed, texts)) if not NUMBER.fullmatch(text))
-        raise fault(at, f"must be a number; got {printed(texts[at])!r}")
+        at = next(i for i, text in enumerate(texts) if not NUMBER.fullmatch(text))
+        raise fault(at, f"must be a number; got {texts[at].decode(errors='replace')!r}")
     for at in np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER).tolist():
-        text = printed(texts[at]).strip()
+        text = texts[at].decode().strip()
         if text.lstrip("+-").isdigit() and (np.isinf(values[at]) or int(text) != int(values[at])):
             problem = f"must not be the integer {text}, beyond 2**53, which double "
             raise fault(at, f"{problem}precision rounds. Subtract a constant, or write ranks")
     return values
-
-
-def printed(text: Any) -> str:
-    """The text of bytes in a message."""
-    return text.decode(errors="replace") if isinstance(text, bytes) else text

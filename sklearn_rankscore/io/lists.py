@@ -108,19 +108,17 @@ def from_ranked_lists(
         check_system_names("predicted", predicted)
         systems = dict(predicted)
     truth = _by_query(actual, "actual")
-    lists = [[entry if _is_collection(entry) else (entry,) for entry in truth.entries]]
-    names = ["actual", *(f"predicted {system!r}" if system else "predicted" for system in systems)]
-    for name, of_system in zip(names[1:], systems.values(), strict=True):
-        lists.append(_aligned(truth, _by_query(of_system, name)))
-        _check_ordered(truth, lists[-1], name, Set)
+    of_names = {"actual": [of if _is_collection(of) else (of,) for of in truth.entries.values()]}
+    for system, of_system in systems.items():
+        name = f"predicted {system!r}" if system else "predicted"
+        of_names[name] = _aligned(truth, _by_query(of_system, name), unordered=Set)
     if exclude is not None:
-        names.append("exclude")
-        lists.append(_aligned(truth, _by_query(exclude, "exclude"), has_others=True))
-    columns = [_items(truth, of, name) for name, of in zip(names, lists, strict=True)]
-    items, codes = in_common([(of, None) for of in columns], "the items")
-    judged, *results = map(_rows, lists, codes, names)
+        of_names["exclude"] = _aligned(truth, _by_query(exclude, "exclude"))
+    columns = [(_items(truth, lists, name), None) for name, lists in of_names.items()]
+    items, codes = in_common(columns, "the items")
+    judged, *results = map(_rows, of_names.values(), codes, of_names)
     return _labelled(
-        as_ids(truth.ids)[0], items, judged, dict(zip(systems, results, strict=False)),
+        as_ids(list(truth.entries))[0], items, judged, dict(zip(systems, results, strict=False)),
         unjudged=unjudged, exclude=None if exclude is None else results[-1],
         own_document=(lambda query: query) if ignore_identical_ids else None,
     )  # fmt: skip
@@ -135,13 +133,11 @@ def _holds_systems(actual: Any, predicted: Any) -> bool:
 
 
 class _Lists(NamedTuple):
-    """The entries of queries; their ids are keys, an index or positions."""
+    """The entries by query id, which are the keys of a dict, an index, or positions."""
 
     name: str
-    ids: list[Any]
-    entries: list[Any]
-    has_ids: bool
-    is_dict: bool
+    entries: dict[Any, Any]
+    ids: str
 
 
 def _by_query(queries: Any, name: str, *, with_missing: bool = False) -> _Lists:
@@ -150,11 +146,9 @@ def _by_query(queries: Any, name: str, *, with_missing: bool = False) -> _Lists:
     Missing cells of a DataFrame are no items, but have a rank among labels.
     """
     check_in_memory(queries, name)
-    index: Any = getattr(queries, "index", None)
-    is_dict, has_index = isinstance(queries, Mapping), hasattr(index, "is_unique")
-    if is_dict:
-        entries = list(queries.values())
-    elif columns := column_names(queries):
+    if isinstance(queries, Mapping):
+        return _Lists(name, {query: _as_list(of) for query, of in queries.items()}, "keys")
+    if columns := column_names(queries):
         if names_ids(columns):
             raise TypeError(
                 f"{name} is a DataFrame with the columns {columns}; here each row would be a query "
@@ -171,10 +165,13 @@ def _by_query(queries: Any, name: str, *, with_missing: bool = False) -> _Lists:
                 f"{name} must be a sequence or dict with one entry per query; got a "
                 f"{type(queries).__name__}; a sparse matrix goes into from_recommendations."
             )
-    ids = list(queries) if is_dict else index.to_list() if has_index else range(len(entries))
-    if not is_dict and len(set(ids)) < len(ids):
+    index: Any = getattr(queries, "index", None)
+    has_index = hasattr(index, "is_unique")
+    ids = index.to_list() if has_index else range(len(entries))
+    by_id = dict(zip(ids, map(_as_list, entries), strict=True))
+    if len(by_id) < len(entries):
         raise ValueError(f"{name} has an index with duplicates; each query needs one entry.")
-    return _Lists(name, list(ids), list(map(_as_list, entries)), is_dict or has_index, is_dict)
+    return _Lists(name, by_id, "index" if has_index else "positions")
 
 
 def _as_list(values: Any) -> Any:
@@ -191,46 +188,46 @@ def _is_collection(entry: Any) -> bool:
     return hasattr(entry, "__len__") and not is_one
 
 
-def _aligned(truth: _Lists, other: _Lists, *, has_others: bool = False) -> list[Any]:
-    """The entry of each query of `truth`; none means no items."""
-    if not truth.ids:
+def _aligned(truth: _Lists, other: _Lists, *, unordered: Any = None) -> list[Any]:
+    """The list of each query of `truth`, which are of no type that is unordered; () if it has none.
+
+    By default they may be, and those of other queries do not matter.
+    """
+    known, entries = truth.entries, other.entries
+    if not known:
         raise ValueError(f"{truth.name} is empty; at least one query is needed.")
-    has_same_number = truth.is_dict or len(other.ids) == len(truth.ids)
-    if truth.is_dict != other.is_dict or not has_same_number:
+    is_dict = truth.ids == "keys"
+    if is_dict != (other.ids == "keys") or (not is_dict and len(entries) != len(known)):
         raise ValueError(
-            f"{truth.name} has {len(truth.ids)} queries, {other.name} has {len(other.ids)}; both "
-            "must be dicts by query id, or have one entry for each query in the same order, an "
-            "empty list for one without items. A Series becomes a dict by series.to_dict()."
+            f"{truth.name} has {len(known)} queries, {other.name} has {len(entries)}; both must be "
+            "dicts by query id, or have one entry for each query in the same order, an empty list "
+            "for one without items. A Series becomes a dict by series.to_dict()."
         )
-    if not (truth.has_ids and other.has_ids):
-        return other.entries
-    known = set(truth.ids)
-    unknown = [] if has_others else [query for query in other.ids if query not in known]
-    if unknown:
+    if "positions" in (truth.ids, other.ids):
+        entries = dict(zip(known, entries.values(), strict=True))
+    unknown = [query for query in entries if query not in known]
+    if unknown and unordered is not None:
         raise ValueError(
             f"`{truth.name}` lacks {counted(len(unknown), 'query')} of `{other.name}`; the first "
-            f"is {shown(unknown[0])}, where `{truth.name}` has ids such as {shown(truth.ids[0])}. "
-            f"Remove them from `{other.name}`, or give them an empty list in `{truth.name}`, with "
-            "which they count 0 in most metrics (option replace_undefined_by)."
+            f"is {shown(unknown[0])}, where `{truth.name}` has ids such as "
+            f"{shown(next(iter(known)))}. Remove them from `{other.name}`, or give them an empty "
+            f"list in `{truth.name}`, with which they count 0 in most metrics (option "
+            "replace_undefined_by)."
         )
-    by_id = dict(zip(other.ids, other.entries, strict=True))
-    return [by_id.get(query, ()) for query in truth.ids]
-
-
-def _check_ordered(truth: _Lists, entries: list[Any], name: str, unordered: Any) -> None:
-    for query, entry in zip(truth.ids, entries, strict=True):
+    for query, entry in entries.items() if unordered is not None else ():
         if not _is_collection(entry) or isinstance(entry, unordered):
             raise TypeError(
-                f"{name} must hold a list for each query, best first, an empty one if it has none; "
-                f"that of query {shown(query)} is the {type(entry).__name__} {entry!r:.60}."
+                f"{other.name} must hold a list for each query, best first, an empty one if it has "
+                f"none; that of query {shown(query)} is the {type(entry).__name__} {entry!r:.60}."
             )
+    return [entries.get(query, ()) for query in known]
 
 
 def _items(truth: _Lists, lists: list[Any], name: str) -> Array:
     """All items of the lists of a system, none of them missing."""
     items = list(chain.from_iterable(lists))
     if not set(map(type, items)) <= {str, bytes, int, bool}:
-        for query, entry in zip(truth.ids, lists, strict=True):
+        for query, entry in zip(truth.entries, lists, strict=True):
             for item in entry:
                 _check_item(item, f"query {shown(query)} of {name}")
     return as_objects(items)
@@ -353,19 +350,16 @@ def from_relevance_lists(relevances: Any) -> Documents:
     if isinstance(relevances, Mapping) and any(map(_holds_lists, relevances.values())):
         check_system_names("relevances", relevances)
         systems = dict(relevances)
-    names = [f"relevances[{system!r}]" if system else "relevances" for system in systems]
     lists = [
-        _by_query(of, name, with_missing=True)
-        for name, of in zip(names, systems.values(), strict=True)
+        _by_query(of, f"relevances[{system!r}]" if system else "relevances", with_missing=True)
+        for system, of in systems.items()
     ]
     truth = lists[0]
-    if all(of_system.has_ids for of_system in lists):
-        every = chain.from_iterable(of_system.ids for of_system in lists)
-        truth = truth._replace(ids=list(dict.fromkeys(every)))
+    if "positions" not in {of.ids for of in lists}:
+        truth = truth._replace(entries=dict.fromkeys(chain.from_iterable(of[1] for of in lists)))
     results = []
-    for name, of_system in zip(names, lists, strict=True):
-        entries = _aligned(truth, of_system)
-        _check_ordered(truth, entries, name, Set | Mapping)
+    for of_system in lists:
+        name, entries = of_system.name, _aligned(truth, of_system, unordered=Set | Mapping)
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:
@@ -380,7 +374,7 @@ def from_relevance_lists(relevances: Any) -> Documents:
     query, document = _pairs(by_system)
     judged = Rows(query, document, grades[document % len(grades)] if len(query) else np.zeros(0))
     items = np.arange(1 + document.max(initial=0))
-    return labelled(as_ids(truth.ids)[0], items, judged, by_system, unjudged="nan")
+    return labelled(as_ids(list(truth.entries))[0], items, judged, by_system, unjudged="nan")
 
 
 def _holds_lists(entry: Any) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import installed
 from ..query_ids.read import as_objects, factorize
-from .columns import NUMBER, Columns, parse, printed
+from .columns import NUMBER, Columns, parse
 from .table import Table
 
 # bytes that are read at a time, and the most in a line
@@ -181,10 +181,10 @@ def _fields(chunk: bytes, first: int, name: str, names: list[str]) -> tuple[list
             continue
         # text after the tag of a run; a space in an id would have moved the rank to another field
         may_end = len(of_line) > width == 6 and b"\r" not in line.rstrip() and (
-            NUMBER.fullmatch(printed(of_line[3])) and not NUMBER.fullmatch(printed(of_line[5]))
+            NUMBER.fullmatch(of_line[3]) and not NUMBER.fullmatch(of_line[5])
         )  # fmt: skip
         if len(of_line) != width and not may_end:
-            text = printed(line).strip("\r")
+            text = line.decode().strip("\r")
             hint = " Ids must not have spaces." * (len(of_line) > width)
             raise ValueError(
                 f"{name}, line {number}: a line must have {width} fields, '{' '.join(names)}'; got "
@@ -244,6 +244,7 @@ def _read_parquet(path: str) -> Columns:
         except (OSError, pyarrow.ArrowException) as error:
             raise ValueError(f"{path}, column {name}: cannot be read ({error}).") from error
 
+    os.stat(path)  # PyArrow's error does not say that it is missing
     try:
         # as Spark and Dask write them, a folder of files is one table
         dataset = parquet.ParquetDataset(path, page_checksum_verification=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import date, timedelta
 from operator import itemgetter
 from typing import Any, get_args
 
@@ -25,8 +24,6 @@ LAYOUT = {
     "qrels": ("query iteration document relevance", 3),
     "run": ("query Q0 document rank score tag", 4),
 }
-# the text of these depends on their format: 1 and 1.0, a date with and without the time of day
-FORMATTED = (float, np.floating, date, timedelta, np.datetime64, np.timedelta64)
 
 
 def from_trec(
@@ -153,10 +150,7 @@ def join_trec(
     tables = [judged, *runs.values()]
     if any(isinstance(id, str | bytes) for table in tables for id in table.query[0].tolist()):
         # numbers in a DataFrame are text in a file
-        tables = [
-            replace(t, query=(as_objects(_texts(t.query[0], "query", t.name)), t.query[1]))
-            for t in tables
-        ]
+        tables = [replace(t, query=(as_objects(_texts(t.query[0])), t.query[1])) for t in tables]
     judged, *results = tables
     return join(
         judged, dict(zip(runs, results, strict=True)), unjudged=unjudged, complete=complete,
@@ -216,9 +210,9 @@ def read_source(
         raise ValueError(f"the {table.name} has no rows; at least one is needed.")
     (queries, query), (documents, document) = table.query, table.document
     if is_file:
-        queries = as_objects(_texts(queries, "query", table.name))
+        queries = as_objects(_texts(queries))
     if document is not None:  # not the bytes of a TREC file
-        texts = _texts(documents, "document", table.name)
+        texts = _texts(documents)
         documents = as_bytes([text.encode(errors="surrogateescape") for text in texts])
     table = replace(table, query=(queries, query), document=(documents, document))
     value = table.value
@@ -285,22 +279,11 @@ def _pairs(entry: Any, kind: str, where: str) -> Iterable[Any]:
     return zip(entry, range(0, -len(entry), -1), strict=True)
 
 
-def _texts(ids: Array, kind: str, name: str) -> list[str]:
-    """The text of each id as in a file; `name` is that of the source."""
-    listed = of_python(ids, dates=False)
-    if set(map(type, listed)) <= {str}:
-        return listed
-    return [_text(one, kind, name) for one in listed]
-
-
-def _text(value: Any, kind: str, name: str) -> str:
-    if isinstance(value, bytes):
-        return value.decode(errors="surrogateescape")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # a column with missing ids has floats
-    if isinstance(value, FORMATTED):
-        raise ValueError(
-            f"the {name} has {kind} ids of the type {type(value).__name__}, such as {value!r}, "
-            "which cannot be matched with ids in text. Convert them to integers or strings."
-        )
-    return str(value)
+def _texts(ids: Array) -> list[str]:
+    """The text of each id as in a file, in which a column with missing ids has floats."""
+    return [
+        one if type(one) is str
+        else one.decode(errors="surrogateescape") if isinstance(one, bytes)
+        else str(int(one) if isinstance(one, float) and one.is_integer() else one)
+        for one in of_python(ids, dates=False)
+    ]  # fmt: skip

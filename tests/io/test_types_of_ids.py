@@ -49,14 +49,6 @@ MATCHED = [
     *((of, [7.0, 8.0, 7.0], lambda _: NUMBERS, [1, 1, 2]) for of in FLOATS),
     *((of, [7.0, 8.0, 7.0], lambda _: AS_TEXT, ["1", "1", "2"]) for of in FLOATS),
 ]  # fmt: skip
-REFUSED = [
-    *(((("1", "1", query), "aba", [1, 0, 1]),
-       rf"the qrels has query ids of the type {kind}, such as .*Convert them to integers")
-      for query, kind in ((2.5, "float"), (pd.Timestamp(DAYS[0]), "Timestamp"),
-                          (np.float32(2.5), "float"))),
-    *((("112", "aba", [1, label, 1]), r"relevance must be an integer of less than 2\*\*53,.* got")
-      for label in (99999999999999999999.0, -(2.0**63), 2.0**53)),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("form", [as_frame, as_dicts])
@@ -66,9 +58,9 @@ def test_ids_of_qrels_and_runs(form):
         assert documents["groups"].tolist() == groups
         assert documents["y_true"].tolist() == [1, 0, 1]
         assert documents["y_score"].tolist() == [9, 8, 7]
-    for given, message in REFUSED:
-        with pytest.raises(ValueError, match=message):
-            from_trec(form(*given), StringIO(RUN))
+    for label in (99999999999999999999.0, -(2.0**63), 2.0**53):
+        with pytest.raises(ValueError, match=r"must be an integer of less than 2\*\*53,.* got"):
+            from_trec(form("112", "aba", [1, label, 1]), StringIO(RUN))
 
 
 def dates(library, unit):

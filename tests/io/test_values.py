@@ -363,9 +363,7 @@ def test_relevance_by_rank_is_that_of_items_that_carry_it(same):
 
 
 MESSY_QRELS = "\ufeff# judged by hand\r\n301 0 A 1\r\n\r\n301\t0\tB  -1\r\n  302 Q C 2.0 \r\n"
-MESSY_RUN = (
-    "\n#run\n301 Q0 B 1 2 x\n301\tQ0\tA\t2\t1e0\tx\n302 Q0 #C 1 .5 x\n302 Q0 C 1 -1 x y"
-)
+MESSY_RUN = "\n#run\n301 Q0 B 1 2 x\n301\tQ0\tA\t2\t1e0\tx\n302 Q0 #C 1 .5 x\n302 Q0 C 1 -1 x y"
 
 
 @pytest.mark.parametrize("wrap", [StringIO, lambda text: BytesIO(text.encode())])
