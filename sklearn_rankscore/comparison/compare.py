@@ -26,7 +26,7 @@ from .intervals import (
     standard_error,
     with_progress,
 )
-from .query_scores import QueryScores, subset, value_ranges, with_fields
+from .query_scores import QueryScores, value_ranges, with_fields
 from .results import (
     Comparison,
     Correction,
@@ -232,7 +232,7 @@ def _compare_pair(
     included = paired.included()
     by_metric = [*difference_ranges(first, second), *([] if margin is None else [margin])]
     for part in chain([whole_part(paired)], *(segment_parts(paired, c) for c in columns)):
-        selected, of_both = subset(paired, part.rows), included[part.rows]
+        selected, of_both = paired._rows(part.rows), included[part.rows]
         numbers = selected.aggregate(statistics, (len(STATISTICS),), *by_metric)
         base, of_model = (
             with_fields(selected, values=np.where(of_both, of.values[part.rows], np.nan)).mean()

@@ -283,7 +283,7 @@ class QueryScores(Tabular):
         columns = bin_segments(select_segments(segments, self.ids, self.segments))
         seed, entries = draw_seed(random_state), []
         for part in (part for column in columns for part in segment_parts(self, column)):
-            scores = subset(self, part.rows)
+            scores = self._rows(part.rows)
             intervals = scores.interval(
                 confidence, method=method, n_resamples=n_resamples, random_state=seed
             )
@@ -312,11 +312,19 @@ class QueryScores(Tabular):
         QueryScores
             The same metrics of these queries.
         """
-        columns, selected = self.segments, subset(self, rows)
+        columns, selected = self.segments, self._rows(rows)
         check_query_values(selected.ids, selected.values, self.metrics, selected.weights)
         segments = None if columns is None else {name: c[rows] for name, c in columns.items()}
         clicks = {name: sums.select(rows) for name, sums in (self.clicks or {}).items()}
         return with_fields(selected, segments=segments, clicks=clicks or None)
+
+    def _rows(self, rows: Array | slice) -> Self:
+        """The values and weights of some queries, whose rows are known to be valid."""
+        weights = None if self.weights is None else self.weights[rows]
+        ids, values = self.ids[rows], self.values[rows]
+        return with_fields(
+            self, ids=ids, values=values, weights=weights, segments=None, clicks=None
+        )
 
     def aggregate(
         self,
@@ -420,13 +428,6 @@ class QueryScores(Tabular):
         ]
         title = f"QueryScores of {counted(len(self), 'query')}"
         return Table(title, ("", "mean", "std. error", "queries"), rows)
-
-
-def subset(scores: Scores, rows: Array | slice) -> Scores:
-    """The values and weights of some queries, whose rows are known to be valid."""
-    weights = None if scores.weights is None else scores.weights[rows]
-    ids, values = scores.ids[rows], scores.values[rows]
-    return with_fields(scores, ids=ids, values=values, weights=weights, segments=None, clicks=None)
 
 
 def with_fields(scores: Scores, **fields: Any) -> Scores:

@@ -62,58 +62,107 @@ def read_segments(
     the order of the columns in `rows`. Beside other columns, one of the query ids says which query
     each value belongs to, and is no segment itself.
     """
+    queries = as_keys(ids)
+    given = _by_name(segments, queries)
+    columns = {name: _values_and_keys(name, column, queries) for name, column in given.items()}
+    shared = _key_among(columns, queries, grouping) if len(columns) > 1 else None
+    read = {}
+    for name, (values, keys) in columns.items():
+        of_rows = grouping is not None and values.shape == (grouping.n_rows,)
+        # a column of values of documents may have any index
+        by_key = values.shape == ids.shape or not of_rows
+        keys = keys if shared is None or isinstance(given[name], Mapping) else shared
+        order = _positions(keys or [], queries) if by_key else None
+        if order is not None:
+            read[name] = np.asarray(values[order])
+        elif grouping is not None and of_rows:
+            label = "segments" if name == "segment" else f"segments[{name!r}]"
+            check_same_order(**rows or {}, **{label: given[name]})
+            read[name] = constant_within(name, values, grouping)
+        elif values.shape != ids.shape:
+            of_documents = "" if grouping is None else f" or one per document ({grouping.n_rows})"
+            raise ValueError(
+                f"segments must hold one value per query ({len(ids)}){of_documents}, several such "
+                f"columns by name, or a mapping from query ids to values; {name!r} has shape "
+                f"{values.shape}."
+            )
+        elif keys is not None:
+            raise _missing_error(name, keys, queries)
+        elif hasattr(given[name], "iloc") and _positions(range(len(ids)), queries) not in (
+            None,
+            [*range(len(ids))],
+        ):
+            raise ValueError(
+                f"the index of {name!r} may hold the query ids or merely count the values, because "
+                "the ids are the same numbers in another order. Pass a dict by query id, or "
+                "to_numpy() if the values are in the order of the query ids."
+            )
+        else:
+            read[name] = values
+    return {name: of for name, of in read.items() if as_keys(of) != queries} or read
+
+
+def _by_name(segments: Any, queries: list[Any]) -> dict[str, Any]:
     if isinstance(segments, str | Real):
         raise TypeError(
             "segments must be values of queries or of documents, or names of segments of the "
             f"scores; got {segments!r}."
         )
-    queries, read = as_keys(ids), {}
-    columns = _by_name(segments, queries)
-    if not columns:
-        raise ValueError("segments must hold at least one column; got none.")
-    shared = _key_among(columns, queries, grouping) if len(columns) > 1 else None
-    for name, column in columns.items():
-        is_mapping = isinstance(column, Mapping)
-        values = _values(list(column.values()) if is_mapping else column)
-        keys = as_keys(column) if is_mapping else _index_of(column) if shared is None else shared
-        is_of_rows = not is_mapping and grouping is not None and values.shape == (grouping.n_rows,)
-        # a column of values of documents may have any index
-        if keys is not None and (values.shape == ids.shape or not is_of_rows):
-            order = _positions(keys, queries)
-            if order is not None:
-                read[name] = np.asarray(values[order])
-                continue
-        if grouping is not None and is_of_rows:
-            label = "segments" if name == "segment" else f"segments[{name!r}]"
-            check_same_order(**rows or {}, **{label: column})
-            read[name] = constant_within(name, values, grouping)
-            continue
-        _check_of_queries(name, column, values, keys, queries, grouping)
-        read[name] = values
-    return {name: of for name, of in read.items() if as_keys(of) != queries} or read
-
-
-def _by_name(segments: Any, queries: list[Any]) -> dict[str, Any]:
-    if names := column_names(segments):
-        return {str(name): segments[name] for name in names}
-    if isinstance(segments, Mapping):
+    columns = {str(name): segments[name] for name in column_names(segments) or ()}
+    if not columns and isinstance(segments, Mapping):
         of_names = segments.values()
         are_columns = all(hasattr(of, "__len__") and not isinstance(of, str) for of in of_names)
         by_name = are_columns and set(queries).isdisjoint(map(as_key, segments))
-        return dict(segments) if by_name else {"segment": segments}
-    return {str(getattr(segments, "name", None) or "segment"): segments}
+        columns = dict(segments) if by_name else {"segment": segments}
+        if not segments:
+            raise ValueError("segments must hold at least one column; got none.")
+    return columns or {str(getattr(segments, "name", None) or "segment"): segments}
+
+
+def _values_and_keys(
+    name: str, column: Any, queries: list[Any]
+) -> tuple[Array, list[Hashable] | None]:
+    """The values of a column, None if missing, and what its index or mapping says they belong to.
+
+    An index of pandas that merely counts the values says nothing.
+    """
+    keys: list[Hashable] | None = None
+    if isinstance(column, Mapping):
+        of_key = dict(zip(as_keys(column), column.values(), strict=True))
+        if not of_key.keys() >= set(queries):
+            raise _missing_error(name, [*of_key], queries)
+        column, keys = [of_key[query] for query in queries], queries
+    elif hasattr(column, "iloc"):
+        index = column.index
+        counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+        keys = None if counts and index.name is None else as_keys(index.to_numpy())
+    values, missing = values_and_missing(column)
+    if missing.any() or values.dtype.kind in "mM":
+        values = as_objects(of_python(values))
+        values[missing] = None
+    return values, keys
+
+
+def _missing_error(name: str, keys: list[Any], queries: list[Any]) -> ValueError:
+    known = set(keys)
+    missing = [query for query in queries if query not in known]
+    return ValueError(
+        f"segments by query id must have a value for each of them, once; in {name!r} "
+        f"{len(missing)} of {len(queries)} are missing ({examples(missing)}); the first key is "
+        f"{next(iter(keys), None)!r}. to_numpy() has values in the order of `scores.ids`."
+    )
 
 
 def _key_among(
-    columns: Mapping[str, Any], queries: list[Any], grouping: Grouping | None
+    columns: Mapping[str, tuple[Array, Any]], queries: list[Any], grouping: Grouping | None
 ) -> list[Any] | None:
     """The values of a column that holds every query id once, if there is one."""
     keys: dict[tuple[int, ...], tuple[str, list[Any]]] = {}
-    for name, column in columns.items():
-        values = [] if isinstance(column, Mapping) else as_keys(_values(column))
+    for name, (column, _) in columns.items():
         # values of documents are no key, even if those of some column are all distinct
-        if grouping is not None and len(values) == grouping.n_rows != len(queries):
+        if grouping is not None and len(column) == grouping.n_rows != len(queries):
             continue
+        values = as_keys(column)
         if (order := _positions(values, queries)) is not None:
             keys[tuple(order)] = name, values
         elif queries[0] not in values and {*map(str, queries)} <= {*map(str, values)}:
@@ -137,57 +186,6 @@ def _positions(keys: Sequence[Any], queries: list[Any]) -> list[int] | None:
     position = {key: row for row, key in enumerate(keys)}
     is_key = len(position) == len(keys) and position.keys() >= set(queries)
     return [position[query] for query in queries] if is_key else None
-
-
-def _check_of_queries(
-    name: str,
-    column: Any,
-    values: Array,
-    keys: list[Any] | None,
-    queries: list[Any],
-    grouping: Grouping | None,
-) -> None:
-    """Refuse a column that is not known to have one value for each query, in their order."""
-    n = len(queries)
-    if isinstance(column, Mapping) or (keys is not None and values.shape == (n,)):
-        known = set(keys or ())
-        missing = [query for query in queries if query not in known]
-        raise ValueError(
-            f"segments by query id must have a value for each of them, once; in {name!r} "
-            f"{len(missing)} of {n} are missing ({examples(missing)}); the first key is "
-            f"{next(iter(keys or ()), None)!r}. to_numpy() has values in the order of `scores.ids`."
-        )
-    if values.shape != (n,):
-        of_rows = "" if grouping is None else f" or one per document ({grouping.n_rows})"
-        hint = "" if of_rows else " Values of documents are passed to query_scores(segments=)."
-        raise ValueError(
-            f"segments must hold one value per query ({n}){of_rows}, several such columns by name, "
-            f"or a mapping from query ids to values; {name!r} has shape {values.shape}.{hint}"
-        )
-    if hasattr(column, "iloc") and _positions(range(n), queries) not in (None, [*range(n)]):
-        raise ValueError(
-            f"the index of {name!r} may hold the query ids or merely count the values, because the "
-            "ids are the same numbers in another order. Pass a dict by query id, or to_numpy() if "
-            "the values are in the order of the query ids."
-        )
-
-
-def _values(column: Any) -> Array:
-    """The values of a column, None if missing."""
-    values, missing = values_and_missing(column)
-    if missing.any() or values.dtype.kind in "mM":
-        values = as_objects(of_python(values))
-        values[missing] = None
-    return values
-
-
-def _index_of(column: Any) -> list[Hashable] | None:
-    """The index of a pandas column, unless it merely counts the values."""
-    if not hasattr(column, "iloc"):
-        return None
-    index = column.index
-    counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
-    return None if counts and index.name is None else as_keys(index.to_numpy())
 
 
 def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:
