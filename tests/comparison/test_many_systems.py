@@ -246,15 +246,6 @@ def test_small_p_values_are_shown_as_a_bound():
     assert repr(by).count("<0.0001") == 2
 
 
-def test_refuses_tukey_without_all_pairs():
-    given = systems(drawn(3, 10, 1))
-    for options in ({}, {"pairs": "all", "by": np.arange(10) % 2}):
-        with pytest.raises(ValueError, match="use it with pairs='all' and without by="):
-            compare(given, correction="tukey", **options)
-    with pytest.raises(ValueError, match="pairs must be one of 'baseline', 'all'"):
-        compare(given, pairs="every")
-
-
 def test_tukey_permutes_if_few_of_many_queries_differ():
     """With one query that differs, each of three systems is the outlying one equally often."""
     values = np.zeros((3, 2000, 1))
