@@ -130,39 +130,15 @@ def test_the_normal_limit_has_the_error_that_is_stated(name):
             assert expected > 0.05 or abs(measured - expected) < 0.003
 
 
-@pytest.mark.parametrize("n_heavy", [6, 9, 13])
-def test_few_dominant_queries_among_many_are_flipped(n_heavy):
-    """Against the normal distribution of the others, for all signs of the heavy queries."""
-    random = np.random.default_rng(n_heavy)
-    heavy = random.uniform(0.5, 1.5, size=(6, n_heavy)) * random.choice([-1, 1], size=(6, n_heavy))
-    others = random.normal(size=(6, 3000))
-    weights = np.append(np.full(n_heavy, 3000.0), np.ones(3000))
-    measured = p_values(np.hstack([heavy, others]).T, weights, n_resamples=40_000)
-    signs = np.array(list(itertools.product((-1, 1), repeat=n_heavy)))
-    left = np.abs(np.hstack([heavy, others]) @ weights) - 3000 * signs @ np.abs(heavy).T
-    expected = 2 * stats.norm.sf(left / np.sqrt((others**2).sum(axis=1))).mean(axis=0)
-    expected = np.minimum(expected, 1)
-    error = np.sqrt(expected * (1 - expected) / 40_000)
-    np.testing.assert_array_less(np.abs(measured - expected), 4 * error + 0.002)
-
-
-def test_many_differences_agree_with_the_t_test():
-    differences = np.random.default_rng(0).normal(0.0012, 0.1, size=(20_000, 3))
-    expected = stats.ttest_1samp(differences, 0).pvalue
-    assert p_values(differences) == pytest.approx(expected, rel=1e-3)
-    assert p_values(np.vstack([differences, -differences])) == pytest.approx(1, abs=1e-6)
-
-
 def test_ten_thousand_flips_of_ten_thousand_queries():
     """As long as drawing a few times as many random numbers, in little memory."""
     terms = np.random.default_rng(0).standard_cauchy(size=(10_000, 1))
     start = time.process_time()
-    for _ in range(2):
-        np.random.default_rng(0).random(10**7)
+    np.random.default_rng(0).random(10**7)
     reference = time.process_time() - start
     start = time.process_time()
     (p_value,) = permutation_p_values(terms, 9_999, 0)
-    assert time.process_time() - start < 10 * reference
+    assert time.process_time() - start < 20 * reference
     assert p_value * 10_000 == pytest.approx(round(p_value * 10_000))
     tracemalloc.start()
     permutation_p_values(terms[:1000], 200_000, 0)
@@ -171,37 +147,39 @@ def test_ten_thousand_flips_of_ten_thousand_queries():
     assert peak < 2**21
 
 
-def test_a_p_value_does_not_depend_on_other_metrics_or_segments():
+OPTIONS = [{}, {"correction": "tukey"}, {"method": "bootstrap", "n_resamples": 99}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["permutation", "tukey", "bootstrap"])
+def test_a_p_value_does_not_depend_on_other_metrics_or_segments(options):
     """Those of flips, of the Tukey test and the ends of the bootstrap, for one seed."""
-    random = np.random.default_rng(0)
-    values = random.random((3, 60, 3))
+    values = np.random.default_rng(0).random((3, 40, 3))
     values[2, 5, 2] = np.nan
-    for options in ({}, {"correction": "tukey"}, {"method": "bootstrap", "n_resamples": 99}):
-        given = {"pairs": "all", "random_state": 0, **options}
 
-        def compared(columns, given=given, **more):
-            names = np.array(["ndcg", "mrr", "map"])[columns].tolist()
-            systems = {
-                f"s{i}": QueryScores(range(60), of[:, columns], names)
-                for i, of in enumerate(values)
-            }
-            return compare(systems, **given, **more)
+    def compared(*columns, by=None):
+        names = np.array(["ndcg", "mrr", "map"])[[*columns]].tolist()
+        systems = {
+            f"s{i}": QueryScores(range(40), of[:, columns], names) for i, of in enumerate(values)
+        }
+        return compare(systems, pairs="all", random_state=0, by=by, **options)
 
-        alone = compared([0])
-        device = {"device": np.arange(60) % 2}
-        country = {**device, "country": np.arange(60) % 3}
-        others = [compared([1, 0, 2])]
-        if options.get("correction") != "tukey":
-            others += [compared([0], by=device), compared([1, 0], by=country)]
-            (one, two) = (
-                compared(columns, by=by) for columns, by in (([0], device), ([2, 0], country))
-            )
-            for d in one:
-                key = [] if d.segment.column == "" else [tuple(d.segment)]
-                assert two["ndcg", d.model, d.baseline, *key] == d
-        for d in alone:
-            for other in others:
-                assert other["ndcg", d.model, d.baseline] == d
+    half, third = {"half": np.arange(40) % 2}, {"third": np.arange(40) % 3}
+    pairs = [(compared(0), compared(1, 0, 2))]
+    if "correction" not in options:
+        by_half = compared(0, by=half)
+        pairs += [(pairs[0][0], by_half), (by_half, compared(2, 0, by=half | third))]
+    for some, more in pairs:
+        for one in some:
+            segment = [tuple(one.segment)] if one.segment.column else []
+            assert more["ndcg", one.model, one.baseline, *segment] == one
+
+
+def test_holm_by_hand():
+    # sorted: .005 · 4, .01 · 3, .03 · 2, .04 · 1, each at least the one before
+    adjusted = holm(np.array([0.01, 0.04, np.nan, 0.03, 0.005]))
+    np.testing.assert_allclose(adjusted, [0.03, 0.06, np.nan, 0.06, 0.02])
+    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
+    assert np.isnan(holm(np.array([np.nan]))).all()
 
 
 def test_t_and_wilcoxon_are_scipys():
@@ -215,27 +193,44 @@ def test_t_and_wilcoxon_are_scipys():
     # small differences beside a huge one
     huge = np.append(np.linspace(0.5, 1.5, 20), -1e11)
     assert p_values(huge, test="wilcoxon") == pytest.approx([stats.wilcoxon(huge).pvalue])
-
-
-def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
-    tenths = np.array([1, -1, 2, 3, -2, 0, 4, 1, -3, 5, 1, 2])
-    second = np.arange(12) / 7  # adding and subtracting these rounds
-    first = second + np.where(np.arange(12) % 2, tenths / 10, tenths * 0.1)
-    assert len(np.unique(np.abs(first - second))) > len(np.unique(np.abs(tenths)))
-    measured = p_values(first - second, test="wilcoxon")
-    assert measured == pytest.approx([stats.wilcoxon(tenths).pvalue], rel=1e-12)
-
-
-def test_the_t_test_of_equal_differences_is_undefined_unless_they_are_zero():
-    for n in (2, 3, 7):  # the mean of 0.1 is rounded for some of them
+    # of many queries the permutation test is nearly the t-test
+    many = random.normal(0.0012, 0.1, size=(20_000, 3))
+    assert p_values(many) == pytest.approx(stats.ttest_1samp(many, 0).pvalue, rel=1e-3)
+    # without variation no error can be estimated; the mean of 0.1 is rounded for some n
+    for n in (2, 3, 7):
         different, equal = p_values(np.repeat([[0.1, 0.0]], n, axis=0), np.full(n, 2.0), "t")
         assert math.isnan(different)
         assert equal == 1
 
 
-def test_holm_by_hand():
-    # sorted: .005 · 4, .01 · 3, .03 · 2, .04 · 1, each at least the one before
-    adjusted = holm(np.array([0.01, 0.04, np.nan, 0.03, 0.005]))
-    np.testing.assert_allclose(adjusted, [0.03, 0.06, np.nan, 0.06, 0.02])
-    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
-    assert np.isnan(holm(np.array([np.nan]))).all()
+@pytest.mark.parametrize("n", [20, 50])
+def test_the_t_test_of_unequal_weights_rejects_one_time_in_twenty(n):
+    """Four standard errors of 4,000 simulations are .014."""
+    random = np.random.default_rng(n)
+    weights, samples = random.choice([1.0, 2.0, 5.0, 10.0], n), random.normal(size=(n, 4000))
+    assert np.mean(p_values(samples, weights, "t") <= 0.05) == pytest.approx(0.05, abs=0.014)
+
+
+def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
+    tenths = np.array([1, -1, 2, 3, -2, 0, 4, 1, -3, 5, 1, 2, -1, 3, 2])
+    second = np.arange(15) / 7  # adding and subtracting these rounds
+    first = second + np.where(np.arange(15) % 2, tenths / 10, tenths * 0.1)
+    assert len(np.unique(np.abs(first - second))) > len(np.unique(np.abs(tenths)))
+    measured = p_values(first - second, test="wilcoxon")
+    assert measured == pytest.approx([stats.wilcoxon(tenths).pvalue], rel=1e-12)
+
+
+def test_few_dominant_queries_among_many_are_flipped():
+    """Against the normal distribution of the others, for all signs of the heavy queries."""
+    n_heavy = 9
+    random = np.random.default_rng(n_heavy)
+    heavy = random.uniform(0.5, 1.5, size=(6, n_heavy)) * random.choice([-1, 1], size=(6, n_heavy))
+    others = random.normal(size=(6, 1000))
+    weights = np.append(np.full(n_heavy, 1000.0), np.ones(1000))
+    measured = p_values(np.hstack([heavy, others]).T, weights, n_resamples=40_000)
+    signs = np.array(list(itertools.product((-1, 1), repeat=n_heavy)))
+    left = np.abs(np.hstack([heavy, others]) @ weights) - 1000 * signs @ np.abs(heavy).T
+    expected = 2 * stats.norm.sf(left / np.sqrt((others**2).sum(axis=1))).mean(axis=0)
+    expected = np.minimum(expected, 1)
+    error = np.sqrt(expected * (1 - expected) / 40_000)
+    np.testing.assert_array_less(np.abs(measured - expected), 4 * error + 0.002)
