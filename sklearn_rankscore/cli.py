@@ -12,6 +12,7 @@ import warnings
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
@@ -112,7 +113,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the error, and exit with status 2."""
         if message.startswith("unrecognized"):
-            message += "; metrics are separated by commas and have cut-offs, as in -m map,ndcg@10"
+            message += "; metrics are separated by commas: -m 'map(threshold=1),ndcg@10'"
         shown = clean(message)[:LONGEST_MESSAGE]
         sys.stderr.write(f"{self.prog}: error: {shown}\nTry '{self.prog} --help'.\n")
         sys.exit(WRONG_ARGUMENTS)
@@ -146,7 +147,7 @@ def _parse(argv: Sequence[str]) -> Namespace:
     if arguments.command is evaluate:
         try:
             _check(arguments)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, ImportError) as error:
             of_evaluate.error(str(error))
     return arguments
 
@@ -158,6 +159,8 @@ def _add_arguments(parser: Parser) -> None:
     add("-m", "--metric", dest="metrics", action="append", metavar="NAME",
         help="metric such as ndcg@10 or 'map(threshold=1)'; several by commas, or repeated "
         f"(default: {', '.join(DEFAULT_METRICS)})")  # fmt: skip
+    add("--import", dest="module",
+        help="module, in this folder or installed, that registers metrics of your own")  # fmt: skip
     add("--like", choices=CONVENTIONS, metavar="LIBRARY",
         help=f"conventions of a library: {', '.join(CONVENTIONS)}; ties are averaged otherwise, "
         "trec_eval breaks them by document id")  # fmt: skip
@@ -205,6 +208,9 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _check(arguments: Namespace) -> None:
     """Raise an error if arguments do not fit together, and set those that were not given."""
+    if arguments.module:
+        sys.path.insert(0, os.getcwd())
+        import_module(arguments.module)
     given = arguments.metrics or DEFAULT_METRICS
     # separated by commas outside of parentheses
     names = [name for part in given for name in re.split(r",(?![^(]*\))", part)]

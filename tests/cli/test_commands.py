@@ -237,6 +237,20 @@ ROWS["score"] = RNG.normal(size=400)
 ROWS["dense"] = ROWS["score"] + ROWS["label"]
 
 
+def test_a_metric_of_ones_own(run, files):
+    (files / "of_mine.py").write_text(
+        "from sklearn_rankscore import register_metric\n"
+        "def gained(block, k, ties):\n"
+        "    return block.by_rank(lambda labels: labels, ties)[:, :k].sum(axis=1)\n"
+        "register_metric('gained', gained)\n"
+    )
+    name = "gained@5(ties=stable)"
+    mine = run(*RUNS, "--import", "of_mine", "-m", name, form="json")["runs"]
+    dcg = evaluate(metrics="dcg@5(ties=stable, discount=none)", **documents())
+    for system, (value,) in ((system, of.values()) for system, of in dcg.items()):
+        assert mine[system][name] == pytest.approx(value, rel=1e-12)
+
+
 @pytest.mark.parametrize("form", ["a.csv", "a.parquet", "a folder.parquet"])
 def test_one_file_of_labels_and_scores(form, run):
     def write(rows):

@@ -110,7 +110,7 @@ HOSTILE = [
     ([*GOOD, "--like", "\x1b[5m"], 2, "invalid choice"),
     ([*GOOD, "--format", "html\n"], 2, "invalid choice"),
     ([*GOOD, "--formt", "csv"], 2, "unrecognized arguments: --formt csv"),
-    ([*GOOD, "-k", "10"], 2, "cut-offs, as in -m map,ndcg@10"),
+    ([*GOOD, "-k", "10"], 2, "by commas: -m .map"),
     ([*GOOD, "-m", "map", "mrr"], 2, "unrecognized arguments: mrr; metrics are separated by"),
     ([*GOOD, "--digits", "x"], 2, "must be an integer from 0"),
     ([*GOOD, "--digits", "9" * 9999], 2, "must be an integer from 0"),
