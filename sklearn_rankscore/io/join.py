@@ -127,6 +127,7 @@ def labelled(
     # a pair of a query and a document is one number
     n_items = np.int64(2 + max(int(rows.document.max(initial=len(items))) for rows in every))
     if exclude is not None:
+        _warn_of_others(items, exclude, np.concatenate([rows.document for rows in every]))
         left_out = exclude.query * n_items + exclude.document
         every = [
             rows.where(~are_in(rows.query * n_items + rows.document, left_out)) for rows in every
@@ -193,8 +194,8 @@ def _which_count(
         )
     for system, has in zip(systems, has_results, strict=True) if complete is None else ():
         if n_lacking := int((selected & ~has).sum()):
-            of_all = f"{n_lacking:,} of {selected.sum():,} queries, where it retrieved nothing."
-            warn(f"{system} has no results for {of_all}")
+            of_all = f"{n_lacking:,} of {selected.sum():,} queries"
+            warn(f"{system} has no results for {of_all}, which count as if it retrieved nothing.")
     return selected
 
 
@@ -212,6 +213,18 @@ def _warn_of_other_ids(items: Array, relevant: Rows, systems: Mapping[str, Rows]
             f"none of the {len(retrieved):,} items that {repr(system) if system else 'the system'} "
             f"retrieved is among the {n_known:,} that have a relevance. Check that both have ids "
             f"of the same kind: retrieved are such as {other}, and {known} has a relevance."
+        )
+
+
+def _warn_of_others(items: Array, exclude: Rows, known: Array) -> None:
+    """Warn if many items are to be left out, and there is none of them."""
+    left_out, known = np.unique(exclude.document), known[known < len(items)]
+    if len(left_out) >= MANY and len(known) and not are_in(left_out, known).any():
+        other, one = (_shown(items[of[0]]) for of in (left_out, known))
+        warn(
+            f"none of the {len(left_out):,} items of exclude has a relevance or was retrieved. "
+            "Check that all have ids of the same kind: excluded are such as "
+            f"{other}, others {one}."
         )
 
 

@@ -87,7 +87,7 @@ def test_values_of_queries(run):
 
 def test_what_is_missing_is_said_in_python_and_on_the_command_line(run, capsys):
     main(["evaluate", *ALL])
-    message = "dense has no results for 1 of 30 queries, where it retrieved nothing."
+    message = "dense has no results for 1 of 30 queries, which count as if it retrieved nothing."
     assert f"rankscore: warning: {message}\n" in capsys.readouterr().err
     with pytest.warns(UserWarning, match=message):
         from_trec("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run.gz"})

@@ -155,6 +155,16 @@ READERS = [
 ]  # fmt: skip
 
 
+def test_items_of_another_kind_to_leave_out_are_a_warning():
+    log, train = long(ACTUAL), long(OTHERS)
+    options = {"groups": "query", "document": "item", "score": "score"}
+    with pytest.warns(UserWarning, match="none of the 12 items of exclude .* as '0', others 'item"):
+        from_frames(log, log, exclude=train, **options)
+    from_frames(log, log, exclude=train[:9], **options)
+    one = train.assign(item=["item 3", *train["item"][1:]])  # of another user
+    from_frames(log, log, exclude=one, **options)
+
+
 @pytest.mark.parametrize("read", READERS)
 def test_ids_of_another_kind_are_a_warning(read):
     def first(n):
