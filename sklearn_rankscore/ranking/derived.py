@@ -10,8 +10,8 @@ import numpy as np
 from .._typing import Array, ArrayFunction
 from .block import Block
 from .label_functions import linear
-from .plain import Labels, fill_from, order_of, stable_order
-from .ties import TieGroups
+from .plain import Labels, accumulate, fill_from, order_of, stable_order
+from .ties import TieGroups, expected_products
 
 
 def in_random_order(block: Block) -> Block:
@@ -48,6 +48,19 @@ class QueriesTied(TieGroups):
     def size(self) -> Array:
         """Number of documents of the query."""
         return np.where(self._within, self._sizes, 1)
+
+    def survival(self, continue_prob: Array) -> Array:
+        """Expected product over the first ranks; beyond a query's end it does not change."""
+        factors, sizes = np.ascontiguousarray(continue_prob), self._sizes.ravel()
+        some = np.flatnonzero(sizes)
+        product = np.ones((len(sizes), self.depth))
+        product[np.arange(self.depth) < self._sizes] = expected_products(
+            factors.ravel(),
+            some * factors.shape[1],
+            sizes[some],
+            np.minimum(sizes[some], self.depth),
+        )
+        return np.asarray(accumulate(np.minimum, product), order=self.order)
 
     def _means(self, values: Array) -> Array:
         means = np.einsum("qd->q", values)[:, None] / np.maximum(self._sizes, 1)
