@@ -9,7 +9,6 @@ from scipy.linalg import solve_banded
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
-from ..ranking.block import FirstGroup
 from ..ranking.label_functions import (
     judged_irrelevant,
     judged_relevant,
@@ -40,11 +39,7 @@ def at_first(
     In a tie group of m documents of which r are relevant, the document at position j is the first
     relevant one with probability r / (m - j + 1), given that none before it is relevant.
     """
-    first, row = block.first_group(relevant(threshold), ties, k).distinct()
-    return _expected_gain(first, k, gain)[row]
-
-
-def _expected_gain(first: FirstGroup, k: int | None, gain: ArrayFunction) -> Array:
+    first = block.first_group(relevant(threshold), ties, k)
     last = np.minimum(first.size, np.inf if k is None else k - first.before)
     total, none_yet = np.where(last > 0, gain(first.before + 1.0), 0.0), np.ones(len(last))
     rows, position, n_positions = np.flatnonzero((last > 0) & (first.size > 1)), 0, 4

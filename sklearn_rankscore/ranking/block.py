@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -45,18 +44,6 @@ class FirstGroup:
     before: Array
     size: Array
     count: Array
-
-    def distinct(self) -> tuple[FirstGroup, Array | slice]:
-        """The different ones, and the row of each query among them; all if they are few."""
-        columns = self.before, self.size, self.count
-        lengths = [int(column.max(initial=0)) + 1 for column in columns]
-        if math.prod(lengths) > len(self.before):
-            return self, slice(None)
-        codes = (self.before * lengths[1] + self.size) * lengths[2] + self.count
-        (present,) = np.bincount(codes).nonzero()
-        row_of = np.empty(present[-1] + 1, dtype=np.intp)
-        row_of[present] = np.arange(len(present))
-        return FirstGroup(*np.unravel_index(present, lengths)), row_of[codes]
 
 
 class Block:
