@@ -1,18 +1,16 @@
 """Threads and processes give the same values; so do very many and very long queries."""
 
-import multiprocessing
 import os
 import subprocess
 import sys
 import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
-from sklearn.metrics import ndcg_score as sklearn_ndcg
 from sklearn.model_selection import cross_val_score
 
 from sklearn_rankscore import (
@@ -20,11 +18,8 @@ from sklearn_rankscore import (
     evaluate,
     make_ranking,
     make_ranking_scorer,
-    map_score,
-    mrr_score,
     ndcg_score,
     patch_sklearn,
-    precision_at_k,
     query_auc_score,
     unpatch_sklearn,
 )
@@ -62,12 +57,6 @@ def in_threads(call, n=16, times=1):
         return [result for results in pool.map(wait_and_call, range(n)) for result in results]
 
 
-def test_one_scorer_from_16_threads(frequent_switching):
-    scorer = make_ranking_scorer("ndcg@10", gain="exponential")
-    expected = scorer(MODEL, X, Y)
-    assert set(in_threads(lambda i: scorer(MODEL, X, Y), times=5)) == {expected}
-
-
 def test_all_metrics_at_the_same_time_with_n_jobs(frequent_switching):
     names = list(METRICS)
     expected = {name: evaluate(BINARY, SCORES, name, groups=IDS)[name] for name in names}
@@ -75,21 +64,6 @@ def test_all_metrics_at_the_same_time_with_n_jobs(frequent_switching):
         lambda i: evaluate(BINARY, SCORES, names[i], groups=IDS, n_jobs=2), n=len(names)
     )
     assert {name: value for each in results for name, value in each.items()} == expected
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes(method):
-    if method not in multiprocessing.get_all_start_methods():
-        assert sys.platform == "win32"
-        return
-    expected = ndcg_score(Y, SCORES, groups=IDS, n_jobs=2)
-    scorer = make_ranking_scorer("ndcg")
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
-        values = [pool.submit(ndcg_score, Y, SCORES, groups=IDS, n_jobs=n) for n in (1, 2)]
-        scorers = [pool.submit(scorer, MODEL, X, Y), pool.submit(get_scorer("ndcg"), MODEL, X, Y)]
-        assert {future.result() for future in values + scorers} == {expected}
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
@@ -144,34 +118,6 @@ def test_a_million_queries_of_one_document(order):
     assert np.isnan(query_auc_score(y, s, groups=groups))
     each = ndcg_score(y, s, groups=groups, average=None)
     assert np.array_equal(each[groups], y)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("labels", ["grades", "reals"])
-def test_a_single_query_of_ten_million(labels):
-    n, k = 10_000_000, 100
-    random = np.random.default_rng(0)
-    s = random.permutation(n).astype(np.float64)
-    if labels == "grades":
-        y = random.integers(0, 5, n, dtype=np.uint8)
-    else:
-        y = random.random(n, dtype=np.float32)
-    ranked, single = y[np.argsort(-s)], {"groups": "none"}
-    discount = 1 / np.log2(np.arange(2, k + 2))
-    ideal = np.sort(y)[::-1][:k].astype(float)
-    expected = (ranked[:k] * discount).sum() / (ideal * discount).sum()
-    assert ndcg_score(y, s, **single, k=k) == pytest.approx(expected, rel=1e-12)
-    relevant = ranked > 0.5
-    assert precision_at_k(y, s, **single, k=k, threshold=0.5) == relevant[:k].mean()
-    assert mrr_score(y, s, **single, threshold=0.5) == pytest.approx(
-        1 / (relevant.argmax() + 1), rel=1e-12
-    )
-    hits = np.flatnonzero(relevant) + 1
-    precisions = np.arange(1, len(hits) + 1) / hits
-    assert map_score(y, s, **single, threshold=0.5) == pytest.approx(precisions.mean(), rel=1e-9)
-    if labels == "grades":
-        full = sklearn_ndcg(y[None].astype(float), s[None], ignore_ties=True)
-        assert ndcg_score(y, s, **single) == pytest.approx(full, rel=1e-9)
 
 
 @pytest.fixture

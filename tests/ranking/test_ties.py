@@ -1,8 +1,7 @@
 """Expected products over tie groups, compared with exact fractions; running sums and products."""
 
-import itertools
 from fractions import Fraction
-from math import comb, prod
+from math import comb, lcm
 
 import numpy as np
 import pytest
@@ -12,130 +11,82 @@ from sklearn_rankscore.ranking.plain import accumulate
 from sklearn_rankscore.ranking.ties import expected_products
 
 GRADES = 1 - (2.0 ** np.arange(5) - 1) / 16
+RANDOM = np.random.default_rng(0)
 
 
-def exact(factors, n):
-    """e_j / C(m, j), from the coefficients of the product of (1 + f x), as integers."""
-    m, scale = len(factors), max(Fraction(f).denominator for f in set(factors))
-    e = [1] + [0] * n
-    for factor in [int(Fraction(f) * scale) for f in factors]:
-        e = [1, *(e[j] + factor * e[j - 1] for j in range(1, n + 1))]
-    return [float(Fraction(e[j], comb(m, j) * scale**j)) for j in range(1, n + 1)]
-
-
-def exact_of_counts(factors, counts, n):
-    """The same of factors that are multiples of 1/960, of which each occurs many times."""
-    e = [1] + [0] * n
-    for q, times in zip((round(960 * f) for f in factors), counts, strict=True):
-        term = [comb(times, i) * q**i for i in range(min(times, n) + 1)]
+def exact(factors, counts, n):
+    """e_j / C(m, j), from the coefficients of the product of (1 + f x) ** count, as integers."""
+    factors = [Fraction(f).limit_denominator(2**40) for f in factors]
+    scale, e = lcm(*(f.denominator for f in factors)), [1] + [0] * n
+    for factor, count in zip(factors, counts, strict=True):
+        q = int(factor * scale)
+        term = [comb(count, i) * q**i for i in range(min(count, n) + 1)]
         while not term[-1]:
             term.pop()
         e = [sum(t * e[j - i] for i, t in enumerate(term[: j + 1])) for j in range(n + 1)]
-    return [float(Fraction(e[j], comb(sum(counts), j) * 960**j)) for j in range(1, n + 1)]
+    return [float(Fraction(e[j], comb(sum(counts), j) * scale**j)) for j in range(1, n + 1)]
 
 
 def of_one(factors, n):
     return expected_products(factors, np.array([0]), np.array([len(factors)]), np.array([n]))
 
 
-def test_the_definition_over_all_subsets():
-    factors = np.array([0.9, 0.1, 0.1, 0.6, 0.0])
-    for j, mean in enumerate(of_one(factors, 5), start=1):
-        products = [prod(subset) for subset in itertools.combinations(factors, j)]
-        assert mean == pytest.approx(np.mean(products), rel=1e-14, abs=1e-20)
+SMALL = [  # all degrees, or few of them, of some factors
+    (pool, size, n)
+    for pool in (GRADES, GRADES[:1], GRADES[[0, 4]], np.array([0.0, 1.0]), np.arange(97) / 96)
+    for size in (1, 5, 16, 17, 33, 120)
+    for n in sorted({min(size, n) for n in (5, 32, size)})
+]
+LARGE = [
+    (GRADES, [400, 400, 300, 200, 201], 150),
+    (GRADES[:2], [1450, 50], 1500),  # few would stop, so that all degrees matter
+    ([0.0, 1.0], [2, 1198], 1200),
+    ([0.0, 0.5, 1.0], [3, 30, 1000], 1033),
+    ([1 / 960, 1.0], [240, 960], 150),
+    ([1 / 16, 0.5, 1.0], [40, 30, 1100], 400),
+    ([0.5, 0.75, 1.0], [300, 300, 10_000], 400),
+    ([1 / 16, 1.0], [30_000, 10], 40),  # few would not stop
+    ([15 / 16, 1.0], [10, 99_990], 300),
+    ([15 / 16, 1.0], [9_000, 91_000], 300),
+    ([2.0**-40, 1.0], [40, 1100], 200),  # as documents of the grade 40 in ERR
+    ([1.0], [1001], 1001),
+    ([0.0], [1001], 40),
+    # multiples of 2^-8, all distinct or nearly so; of the last, only some can stop the user
+    (np.rint(2**8 * RANDOM.uniform(0, 1, 330)) / 2**8, [1] * 330, 300),
+    (np.rint(2**8 * RANDOM.uniform(0.9, 1, 93)) / 2**8, [1] * 93, 93),
+    ([*(np.rint(2**8 * RANDOM.uniform(0, 1, 50)) / 2**8), 1.0], [1] * 50 + [450], 500),
+]
 
 
-@pytest.mark.parametrize("pool", [[0.0, 1.0], [0.25, 0.5, 1.0], np.arange(97) / 96])
-@pytest.mark.parametrize("at_once", [1, 2**15])
-def test_several_groups(pool, at_once, monkeypatch):
-    monkeypatch.setattr(ties, "AT_ONCE", at_once)
-    random = np.random.default_rng(0)
-    sizes = np.array([2, 3, 2, 7, 40, 5, 300, 2])
-    factors = random.choice(pool, sizes.sum() + 5)
-    starts, n_degrees = 5 + np.cumsum(sizes) - sizes, np.minimum(sizes, 12)
-    groups = [factors[start : start + size] for start, size in zip(starts, sizes, strict=True)]
-    expected = [exact(group, n) for group, n in zip(groups, n_degrees, strict=True)]
-    actual = expected_products(factors, starts, sizes, n_degrees)
-    np.testing.assert_allclose(actual, np.concatenate(expected), rtol=1e-13, atol=1e-20)
+def test_the_first_degrees_of_few_factors():
+    for pool, size, n in SMALL:
+        counts = np.bincount(RANDOM.integers(0, len(pool), size), minlength=len(pool)).tolist()
+        values = RANDOM.permutation(np.repeat(pool, counts))
+        np.testing.assert_allclose(
+            of_one(values, n), exact(pool, counts, n), rtol=1e-12, atol=1e-17
+        )
 
 
-@pytest.mark.parametrize("size", [1, 16, 17, 33, 120, 700])
-@pytest.mark.parametrize("pool", [GRADES, GRADES[:1], GRADES[[0, 4]], [0.0, 1.0], [0.5]])
-def test_grades(size, pool):
-    """All degrees, or few of them."""
-    factors = np.random.default_rng(size).choice(pool, size)
-    for n in {min(size, n) for n in (5, 32, 150, size)}:
-        np.testing.assert_allclose(of_one(factors, n), exact(factors, n), rtol=1e-12, atol=1e-17)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("size", "n"), [(2, 2), (31, 31), (93, 93), (730, 700), (1500, 1500)])
-@pytest.mark.parametrize("least", [0, 0.9])
-@pytest.mark.parametrize("share", [1.0, 0.1])
-def test_distinct_factors(size, n, least, share):
-    """Multiples of 2^-8; of the last case, only some documents can stop the user."""
-    random = np.random.default_rng(0)
-    factors = np.rint(2**8 * random.uniform(least, 1, size)) / 2**8
-    factors[random.random(size) > share] = 1.0
-    np.testing.assert_allclose(of_one(factors, n), exact(factors, n), rtol=1e-12, atol=1e-17)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("factors", "counts", "n"),
-    [
-        (GRADES, [400, 400, 300, 200, 201], 150),
-        (GRADES[:2], [1450, 50], 1500),  # few would stop, so that all degrees matter
-        (np.array([0.0, 1.0]), [2, 1198], 1200),
-        (np.array([0.0, 0.5, 1.0]), [3, 30, 1000], 1033),
-        (np.array([1 / 960, 1.0]), [240, 960], 150),
-        (np.array([1 / 16, 0.5, 1.0]), [40, 30, 1100], 400),
-        (np.array([0.5, 0.75, 1.0]), [300, 300, 10_000], 400),
-        (np.array([1 / 16, 1.0]), [30_000, 10], 40),  # few would not stop
-        (np.array([15 / 16, 1.0]), [10, 99_990], 300),
-        (np.array([15 / 16, 1.0]), [9_000, 91_000], 300),
-        (np.array([1.0]), [1001], 1001),
-        (np.array([0.0]), [1001], 40),
-    ],
-)
+@pytest.mark.parametrize(("factors", "counts", "n"), LARGE)
 def test_large_groups(factors, counts, n):
-    expected = exact_of_counts(factors, counts, n)
-    values = np.random.default_rng(0).permutation(np.repeat(factors, counts))
-    np.testing.assert_allclose(of_one(values, n), expected, rtol=1e-12, atol=1e-17)
-
-
-def test_documents_that_almost_surely_stop_the_user():
-    """40 with the factor 2^-40, as documents of the grade 40 in ERR, among 1,100 with 1."""
-    factors = np.repeat([2.0**-40, 1.0], [40, 1100])
-    np.testing.assert_allclose(of_one(factors, 200), exact(factors, 200), rtol=1e-12, atol=1e-17)
+    values = RANDOM.permutation(np.repeat(factors, counts))
+    np.testing.assert_allclose(of_one(values, n), exact(factors, counts, n), rtol=1e-12, atol=1e-17)
 
 
 @pytest.mark.parametrize("few", [10, 1000])
 def test_the_last_degree_of_a_huge_group(few):
     """Of 100,000 documents, `few` relevant: the product of all factors, and its memory."""
-    factors = np.repeat([15 / 16, 1.0], [few, 100_000 - few])
-    actual = of_one(factors, 100_000)
+    actual = of_one(np.repeat([15 / 16, 1.0], [few, 100_000 - few]), 100_000)
     assert actual[-1] == pytest.approx((15 / 16) ** few, rel=1e-11, abs=1e-17)
     assert actual[0] == pytest.approx(1 - few / 100_000 / 16, rel=1e-14)
 
 
 @pytest.mark.parametrize("n", [1001, 200_000])
-def test_the_first_degrees_from_sums(n):
-    factors = np.random.default_rng(0).random(n)
+@pytest.mark.parametrize("least", [0, 1 - 1e-10])
+def test_the_first_degrees_from_sums(n, least):
+    factors = np.random.default_rng(0).uniform(least, 1, n)
     pairs = (factors.sum() ** 2 - (factors**2).sum()) / n / (n - 1)
     np.testing.assert_allclose(of_one(factors, 2), [factors.mean(), pairs], rtol=1e-12)
-
-
-def test_many_factors_near_one():
-    factors = 1 - 1e-10 * np.random.default_rng(0).random(100_000)
-    assert 1 - of_one(factors, 1000)[0] == pytest.approx(np.mean(1 - factors), abs=1e-15)
-
-
-def test_equal_factors_of_adjacent_groups():
-    sizes, tops = np.array([500, 400, 300]), np.array([300, 400, 300])
-    actual = expected_products(np.full(1200, 0.99), np.cumsum(sizes) - sizes, sizes, tops)
-    expected = np.concatenate([0.99 ** np.arange(1, top + 1) for top in tops])
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("at_once", [1, 1000, 50_000, 2**20])
@@ -166,8 +117,7 @@ def test_a_small_group_beside_large_ones():
     starts = np.cumsum(sizes) - sizes
     actual = expected_products(factors, starts, sizes, sizes)
     assert (actual[:300_000] == 1.0).all()
-    alone = of_one(factors[300_000:300_300], 300)
-    np.testing.assert_array_equal(actual[300_000:300_300], alone)
+    np.testing.assert_array_equal(actual[300_000:300_300], of_one(factors[300_000:300_300], 300))
 
 
 @pytest.mark.parametrize("size", [10, 63, 300, 1000, 1700, 3000])
