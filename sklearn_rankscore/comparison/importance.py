@@ -102,11 +102,7 @@ class QueryImportances(Records[FeatureImportance]):
     confidence: float
     method: IntervalMethod = "auto"
 
-    _kind = "importance"
-
-    @property
-    def _records(self) -> tuple[FeatureImportance, ...]:
-        return self.importances
+    _kind, _attribute = "importance", "importances"
 
     def _key(self, record: FeatureImportance) -> tuple[Any, ...]:
         return record.feature, record.metric

@@ -523,31 +523,11 @@ def _limits(name: str) -> Limits | None:
 
 @overload
 def query_scores(
-    y_true: ArrayLike,
-    y_score: Mapping[str, ArrayLike],
-    metrics: Metrics,
-    *,
-    groups: QueryIds | None = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    segments: Segments | None = None,
-    **options: Any,
+    y_true: ArrayLike, y_score: Mapping[str, ArrayLike], metrics: Metrics, **options: Any
 ) -> dict[str, QueryScores]: ...
 @overload
 def query_scores(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    metrics: Metrics,
-    *,
-    groups: QueryIds | None = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    segments: Segments | None = None,
-    **options: Any,
+    y_true: ArrayLike, y_score: ArrayLike, metrics: Metrics, **options: Any
 ) -> QueryScores: ...
 def query_scores(
     y_true: ArrayLike,

@@ -102,11 +102,7 @@ class RectifiedScores(Records[RectifiedMean]):
     means: tuple[RectifiedMean, ...]
     confidence: float
 
-    _kind = "mean"
-
-    @property
-    def _records(self) -> tuple[RectifiedMean, ...]:
-        return self.means
+    _kind, _attribute = "mean", "means"
 
     def _key(self, record: RectifiedMean) -> tuple[Any, ...]:
         return tuple(filter(None, (record.metric, record.system, record.versus)))

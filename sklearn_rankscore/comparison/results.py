@@ -155,11 +155,7 @@ class Comparison(Records[Difference]):
     method: IntervalMethod = "auto"
     family: Family = "metric"
 
-    _kind = "comparison"
-
-    @property
-    def _records(self) -> tuple[Difference, ...]:
-        return self.differences
+    _kind, _attribute = "comparison", "differences"
 
     def queries_needed(
         self, difference: float | None = None, power: float = 0.8

@@ -62,29 +62,11 @@ class ScoreBounds(Tabular):
 
 @overload
 def score_bounds(
-    y_true: ArrayLike,
-    y_score: Mapping[str, ArrayLike],
-    metrics: Metrics,
-    *,
-    groups: QueryIds | None = None,
-    max_label: int | None = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    unjudged: Unjudged = "error",
-    **options: Any,
+    y_true: ArrayLike, y_score: Mapping[str, ArrayLike], metrics: Metrics, **options: Any
 ) -> dict[str, ScoreBounds]: ...
 @overload
 def score_bounds(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    metrics: Metrics,
-    *,
-    groups: QueryIds | None = None,
-    max_label: int | None = None,
-    like: Library | None = None,
-    sample_weight: ArrayLike | None = None,
-    unjudged: Unjudged = "error",
-    **options: Any,
+    y_true: ArrayLike, y_score: ArrayLike, metrics: Metrics, **options: Any
 ) -> ScoreBounds: ...
 def score_bounds(
     y_true: ArrayLike,

@@ -66,7 +66,7 @@ def read_segments(
     given = _by_name(segments, queries)
     columns = {name: _values_and_keys(name, column, queries) for name, column in given.items()}
     shared = _key_among(columns, queries, grouping) if len(columns) > 1 else None
-    read = {}
+    read, counts = {}, [*range(len(ids))]
     for name, (values, keys) in columns.items():
         of_rows = grouping is not None and values.shape == (grouping.n_rows,)
         # a column of values of documents may have any index
@@ -88,10 +88,7 @@ def read_segments(
             )
         elif keys is not None:
             raise _missing_error(name, keys, queries)
-        elif hasattr(given[name], "iloc") and _positions(range(len(ids)), queries) not in (
-            None,
-            [*range(len(ids))],
-        ):
+        elif hasattr(given[name], "iloc") and {*queries} == {*counts} and queries != counts:
             raise ValueError(
                 f"the index of {name!r} may hold the query ids or merely count the values, because "
                 "the ids are the same numbers in another order. Pass a dict by query id, or "
@@ -341,11 +338,7 @@ class SegmentScores(Records[SegmentScore]):
     scores: tuple[SegmentScore, ...]
     confidence: float
 
-    _kind = "segment"
-
-    @property
-    def _records(self) -> tuple[SegmentScore, ...]:
-        return self.scores
+    _kind, _attribute = "segment", "scores"
 
     def _key(self, record: SegmentScore) -> tuple[Any, ...]:
         return record.metric, tuple(record.segment)

@@ -162,12 +162,13 @@ class Record:
 class Records(Tabular, Generic[R]):
     """Results of one record for each row, which a key selects; iteration yields them."""
 
-    # what errors call a record
+    # what errors call a record, and the attribute that holds all
     _kind: ClassVar[str]
+    _attribute: ClassVar[str]
 
     @property
-    @abstractmethod
-    def _records(self) -> tuple[R, ...]: ...
+    def _records(self) -> tuple[R, ...]:
+        return tuple(getattr(self, self._attribute))
 
     @abstractmethod
     def _key(self, record: R) -> tuple[Any, ...]:
