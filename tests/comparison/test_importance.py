@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -51,31 +51,38 @@ class Sum(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0] * 2.0 + np.asarray(X)[:, 1:].sum(axis=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["pandas", "index", "numpy", "random_state"])
+class RanksOfRows(Sum):
+    """Predicts a row differently if there are others: ranks over all rows of a call."""
+
+    def predict(self, X):
+        return np.round(super().predict(X).argsort().argsort() / 50)
+
+
+SLOW = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("pandas", "index", "random_state")]
+
+
+@pytest.mark.parametrize("kind", ["numpy", "model of rows", *SLOW])
 def test_all_rows_as_in_scikit_learn(kind):
-    X, y = frame()
-    ids = X["qid"]
+    X, y = frame(n_queries=25)
+    ids, seed = X["qid"], 7
     if kind == "index":
         X = X.set_index("qid")
-    if kind == "numpy":
+    if kind in ("numpy", "model of rows"):
         X = X.drop(columns="qid").to_numpy()
-    model = RandomForestRegressor(5, random_state=0).fit(X, y)
-    seed = np.random.RandomState(5) if kind == "random_state" else 7
-    ours = importances_of(
-        model, X, y, METRICS, groups=ids if kind == "numpy" else None, within="all", n_repeats=4,
-        random_state=seed,
-    )  # fmt: skip
-    if kind == "numpy":  # scikit-learn has no other way to pass ids
-        scorers = {m: make_ranking_scorer(m).with_ids(ids) for m in METRICS}
-    else:
-        scorers = {m: make_ranking_scorer(m) for m in METRICS}
-    for metric, scorer in scorers.items():
-        state = np.random.RandomState(5) if kind == "random_state" else 7
-        expected = permutation_importance(
-            model, X, y, scoring=scorer, n_repeats=4, random_state=state
-        )
-        names = list(X.columns) if hasattr(X, "columns") else [f"x{j}" for j in range(5)]
+    model = RanksOfRows() if kind == "model of rows" else RandomForestRegressor(5, random_state=0)
+    model, of_array = model.fit(X, y), isinstance(X, np.ndarray)
+
+    def state():
+        return np.random.RandomState(5) if kind == "random_state" else seed
+
+    given = {"groups": ids if of_array else None, "within": "all", "n_repeats": 3}
+    ours = importances_of(model, X, y, METRICS, **given, random_state=state())
+    names = [f"x{j}" for j in range(5)] if of_array else list(X.columns)
+    for metric in METRICS:
+        scorer = make_ranking_scorer(metric)
+        scorer = scorer.with_ids(ids) if of_array else scorer  # there is no other way to pass ids
+        options = {"scoring": scorer, "n_repeats": 3, "random_state": state()}
+        expected = permutation_importance(model, X, y, **options)
         for name, repeats in zip(names, expected.importances, strict=True):
             if name != "qid":
                 np.testing.assert_allclose(ours[name, metric].repeats, repeats, atol=1e-12)
@@ -112,6 +119,11 @@ def test_the_loss_of_each_query(within):
             entry = ours[feature, metric]
             assert entry.importance == pytest.approx(weight @ np.mean(losses, axis=0)[:, place])
             assert entry.repeats == pytest.approx([weight @ loss[:, place] for loss in losses])
+    # a feature that is constant within queries is exactly 0, if it stays within them
+    of_query = ours["of_query", "ndcg@10"]
+    assert ours.deltas["of_query"].values.any() == (within == "all")
+    assert within == "all" or (of_query.importance, of_query.interval) == (0, (0, 0))
+    assert ours["x0", "ndcg@10"].importance > of_query.importance
 
 
 def test_permutations_within_queries():
@@ -127,48 +139,20 @@ def test_permutations_within_queries():
     assert (abs(counts - 200 / 3) < 4 * np.sqrt(200 * 2 / 9)).all()
 
 
-def test_a_feature_that_is_constant_within_queries_is_exactly_zero():
-    X, y = frame()
-    model = QueryRanker(RandomForestRegressor(5, random_state=0)).fit(X, y)
-    within, over_all = (importances_of(model, X, y, "ndcg@10", within=w) for w in ("query", "all"))
-    assert not within.deltas["of_query"].values.any()
-    assert within["of_query", "ndcg@10"].interval == (0, 0)
-    assert over_all.deltas["of_query"].values.any()
-    assert within["x0", "ndcg@10"].importance > within["of_query", "ndcg@10"].importance == 0
-
-
-class RanksOfRows(Sum):
-    """Predicts a row differently if there are others: ranks over all rows of a call."""
-
-    def predict(self, X):
-        return np.round(super().predict(X).argsort().argsort() / 50)
-
-
-def test_a_model_that_compares_rows_sees_one_copy_at_a_time():
-    X, y = frame()
-    values, model = X.drop(columns="qid").to_numpy(), RanksOfRows()
-    given = {"n_repeats": 2, "random_state": 3}
-    ours = importances_of(model, values, y, "ndcg", groups=X["qid"], within="all", **given)
-    scorer = make_ranking_scorer("ndcg").with_ids(X["qid"])
-    expected = permutation_importance(model, values, y, scoring=scorer, **given)
-    for j, repeats in enumerate(expected.importances):
-        np.testing.assert_allclose(ours[f"x{j}", "ndcg"].repeats, repeats, atol=1e-12)
-
-
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_frames_of_other_libraries(library):
-    module = import_module(library)
-    X, y = frame()
+    module, (X, y) = import_module(library), frame(n_queries=12)
     data = {name: X[name].to_numpy() for name in X.columns}
     other = module.table(data) if library == "pyarrow" else module.DataFrame(data)
-    linear = make_pipeline(StandardScaler(), Ridge())
-    for model in (QueryRanker(Ridge()), QueryRanker(linear)):
-        ours, expected = (
-            importances_of(clone(model).fit(of, y), of, y, METRICS) for of in (other, X)
+    ours, expected = (
+        importances_of(
+            QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(of, y), of, y, "map"
         )
-        assert list(ours.deltas) == list(expected.deltas)
-        for feature, delta in expected.deltas.items():
-            np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=1e-9)
+        for of in (other, X)
+    )
+    assert list(ours.deltas) == list(expected.deltas)
+    for feature, delta in expected.deltas.items():
+        np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=1e-9)
 
 
 def test_categories_missing_values_and_column_order():
@@ -190,20 +174,8 @@ def test_categories_missing_values_and_column_order():
     assert ours["x2", "ndcg"].importance == 0
 
 
-def test_generators_and_resamples_of_the_bootstrap():
-    X, y = frame(n_queries=10)
-    model = QueryRanker(Ridge()).fit(X, y)
-
-    def intervals(n_resamples):
-        given = {"method": "bootstrap", "random_state": np.random.default_rng(0)}
-        ours = importances_of(model, X, y, "ndcg", n_resamples=n_resamples, **given)
-        return [entry.interval for entry in ours]
-
-    assert intervals(99) == intervals(99) != intervals(98)
-
-
 def test_where_ids_are_found():
-    X, y = frame(n_queries=20)
+    X, y = frame(n_queries=10)
     renamed = X.rename(columns={"qid": "session"})
     by_session, ridge = QueryRanker(Ridge(), groups="session"), Ridge().fit(renamed, y)
     expected = importances_of(QueryRanker(Ridge()).fit(X, y), X, y, "ndcg")
@@ -278,6 +250,18 @@ def test_losses_of_fewer_than_six_queries_are_marked(method):
     end = "range of the metric" if method == "auto" else "method='t' is then too low"
     assert note.startswith("* effectively fewer than six queries")
     assert note.endswith(end)
+
+
+def test_generators_and_resamples_of_the_bootstrap():
+    X, y = frame(n_queries=10)
+    model = QueryRanker(Ridge()).fit(X, y)
+
+    def intervals(n_resamples):
+        given = {"method": "bootstrap", "random_state": np.random.default_rng(0)}
+        ours = importances_of(model, X, y, "ndcg", n_resamples=n_resamples, **given)
+        return [entry.interval for entry in ours]
+
+    assert intervals(99) == intervals(99) != intervals(98)
 
 
 @pytest.mark.parametrize(
