@@ -75,19 +75,6 @@ def test_the_effective_number_of_human_queries():
     assert (constant.power, constant.estimate) == (0, pytest.approx(truth[:200].mean()))
 
 
-def test_queries_of_human_labels_are_not_counted_twice():
-    truth, machine = draw(20, 90, 3)
-    apart = rectify(scores(truth[:20]), scores(machine[:20]), scores(machine[20:], 20))
-    together = rectify(scores(truth[:20]), scores(machine[:20]), scores(machine))
-    assert apart["ndcg"] == together["ndcg"]
-    order = np.random.default_rng(0).permutation(90)
-    shuffled = rectify(
-        scores(truth[:20]).select(slice(None, None, -1)), scores(machine[:20]),
-        scores(machine).select(order),
-    )["ndcg"]  # fmt: skip
-    assert shuffled.interval == pytest.approx(apart["ndcg"].interval)
-
-
 def test_differences_of_systems():
     """Those of the values by query, and the estimates of a single system."""
     truth, machine = draw(30, 200, 4)
@@ -112,114 +99,6 @@ def test_differences_of_systems():
         ours["mrr"]
 
 
-def test_weights_that_repeat_queries():
-    """A weight of 2 for every query changes nothing; unequal ones give the weighted means."""
-    truth, machine = draw(40, 140, 6)
-    plain = rectify(*split(truth[:40], machine[:40], machine[40:]))["ndcg"]
-    twice = rectify(
-        scores(truth[:40], weights=np.full(40, 2.0)),
-        scores(machine[:40], weights=np.full(40, 2.0)),
-        scores(machine[40:], 1000, weights=np.full(100, 3.0)),
-    )["ndcg"]
-    assert twice.interval == pytest.approx(plain.interval)
-    w, v = np.arange(1.0, 41), np.arange(1.0, 101)
-    weighted = rectify(
-        scores(truth[:40], weights=w), scores(machine[:40], weights=w),
-        scores(machine[40:], 1000, weights=v), power_tuning=False,
-    )["ndcg"]  # fmt: skip
-    correction = np.average(truth[:40] - machine[:40], weights=w)
-    assert weighted.estimate == pytest.approx(np.average(machine[40:], weights=v) + correction)
-    share = w / w.sum()
-    deviations = truth[:40] - machine[:40] - correction
-    other = machine[40:] - np.average(machine[40:], weights=v)
-    variance = (share**2 * deviations**2).sum() + ((v / v.sum()) ** 2 * other**2).sum()
-    assert weighted.standard_error == pytest.approx(np.sqrt(variance))
-
-
-def test_students_t():
-    truth, machine = draw(10, 110, 7)
-    ours = rectify(*split(truth[:10], machine[:10], machine[10:]), power_tuning=False, method="t")
-    expected = stats.ttest_ind(
-        truth[:10] - machine[:10], -machine[10:], equal_var=False
-    ).confidence_interval(0.95)
-    assert ours["ndcg"].interval == pytest.approx((expected.low, expected.high))
-
-
-def test_students_t_with_weights_is_that_of_two_means():
-    """With the errors and degrees of freedom that intervals of means with these weights have."""
-    truth, machine = draw(12, 92, 9)
-    weights = np.random.default_rng(9).lognormal(0, 1, 92)
-    human, other = weights[:12], weights[12:]
-    ours = rectify(
-        scores(truth[:12], weights=human), scores(machine[:12], weights=human),
-        scores(machine[12:], 1000, weights=other), power_tuning=False, method="t",
-    )["ndcg"]  # fmt: skip
-    corrections = scores(truth[:12] - machine[:12], weights=human)
-    parts = [corrections, scores(machine[12:], weights=other)]
-    errors = [part.standard_error()["ndcg"] for part in parts]
-    assert ours.standard_error == pytest.approx(np.hypot(*errors))
-    # the degrees of freedom from the width of each interval
-    halves = [np.diff(part.interval(method="t")["ndcg"])[0] / 2 for part in parts]
-    dfs = [
-        optimize.brentq(lambda df, t=half / error: stats.t.ppf(0.975, df) - t, 0.5, 1e4)
-        for half, error in zip(halves, errors, strict=True)
-    ]
-    assert dfs[0] < 8
-    df = sum(e**2 for e in errors) ** 2 / sum(e**4 / d for e, d in zip(errors, dfs, strict=True))
-    half = np.diff(ours.interval)[0] / 2
-    assert half == pytest.approx(stats.t.ppf(0.975, df) * ours.standard_error, rel=1e-6)
-
-
-def test_the_table():
-    truth, machine = draw(30, 200, 8)
-    both = [np.array([v, v**2]) for v in (truth[:30], machine[:30], machine[30:])]
-    ours = rectify(*split(*both, metrics=("ndcg", "mrr")), confidence=0.9)
-    table = ours.to_frame()
-    assert table["metric"].tolist() == ["ndcg", "mrr"]
-    assert table["low"][0] == ours["ndcg"].interval.low
-    assert "effective_queries" in table
-    assert "30 human and 170 machine queries" in repr(ours)
-    assert "90 % interval" in repr(ours)
-    wider = rectify(*split(*both, metrics=("ndcg", "mrr")), confidence=0.95)
-    assert wider["mrr"].interval.low < ours["mrr"].interval.low
-
-
-HUMAN, MACHINE, OTHER = split([0.5, 0.7, 0.6], [0.4, 0.8, 0.6], [0.1, 0.2, 0.9])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((HUMAN, scores([0.1, 0.2]), OTHER), "must be measured on the same queries"),
-        ((HUMAN, MACHINE, scores([0.4, 0.8, 0.6])), "two queries with human labels and two others"),
-        (
-            (HUMAN, MACHINE, scores([0.4, 0.9, 0.6, 1, 1])),
-            "different values for 1 query of the same",
-        ),
-        ((HUMAN, MACHINE, scores([0.1, np.nan], 9)), "'ndcg' is undefined for some queries"),
-        ((HUMAN, MACHINE, scores([0.1, 0.2], 9, ["mrr"])), "must have the same metrics"),
-        ((HUMAN, scores([0.1, 0.2, 0.3], 0, ["mrr"]), OTHER), "must have the same metrics"),
-        ((scores([0.5]), scores([0.4]), OTHER), "two queries with human labels and two others"),
-        (({"a": HUMAN}, {"b": MACHINE}, {"a": OTHER}), "must hold the same systems"),
-    ],
-)
-def test_refusals(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        rectify(*arguments)
-
-
-def test_other_refusals():
-    with pytest.raises(TypeError, match="must be a QueryScores"):
-        rectify([0.5], MACHINE, OTHER)
-    with pytest.raises(ValueError, match="method must be"):
-        rectify(HUMAN, MACHINE, OTHER, method="bootstrap")
-    by_text = QueryScores(["0", "1", "2", "3", "4"], np.ones((5, 1)), ["ndcg"])
-    with pytest.raises(TypeError, match="human and machine_on_all have query ids of different ty"):
-        rectify(HUMAN, MACHINE, by_text)
-    with pytest.raises(TypeError, match="power_tuning must be True or False"):
-        rectify(HUMAN, MACHINE, OTHER, power_tuning=0.5)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "method"), [(100, "normal"), (100, "t"), (15, "t")])
 @pytest.mark.parametrize(("noise", "bias"), [(0.1, 0.2), (0.5, 0.0), (5.0, 0.0)])
@@ -241,32 +120,134 @@ def test_coverage(n, method, noise, bias):
     assert (covered / repeats > least - 3 * error).all(), covered / repeats
 
 
-def test_weights_of_all_queries_share_one_unit():
-    truth, machine = draw(20, 100, 8)
-    weights = np.repeat([1.0, 10.0], [20, 80])
-    on_all = scores(machine, weights=weights)
-    labeled = slice(20)
-    mean = rectify(scores(truth[labeled], weights=weights[labeled]), on_all.select(labeled), on_all)
-    assert mean["ndcg"].machine_mean == pytest.approx(on_all.mean()["ndcg"])
-    weights[[3, 50, 60]] = 0
-    on_all = scores(machine, weights=weights)
-    zero = rectify(scores(truth[labeled], weights=weights[labeled]), on_all.select(labeled), on_all)
-    assert (zero["ndcg"].human_queries, zero["ndcg"].machine_queries) == (19, 78)
-    rows = weights > 0
-    kept = on_all.select(rows)
-    human = scores(truth[labeled], weights=weights[labeled]).select(rows[labeled])
-    assert rectify(human, kept.select(slice(19)), kept)["ndcg"] == zero["ndcg"]
+def given_parts(human, machine, other, weights, other_weights):
+    """The arguments of `rectify` with weights, of which None are equal."""
+    return (
+        scores(human, weights=weights),
+        scores(machine, weights=weights),
+        scores(other, 1000, weights=other_weights),
+    )
+
+
+def test_which_queries_count():
+    """Those of human labels once, in any order; those of weight 0 not; weights share one unit."""
+    truth, machine = draw(20, 90, 3)
+    weights = np.where(np.arange(90) % 7 == 3, 0.0, 1.0 + np.arange(90) // 20 * 9)
+    for w in (np.ones(90), weights):
+        human, on_all = scores(truth[:20], weights=w[:20]), scores(machine, weights=w)
+        labeled, rest = on_all.select(slice(20)), on_all.select(slice(20, None))
+        expected = rectify(human, labeled, rest)["ndcg"]
+        assert rectify(human, labeled, on_all)["ndcg"] == expected
+        order = np.random.default_rng(0).permutation(90)
+        backwards = human.select(slice(None, None, -1))
+        shuffled = rectify(backwards, labeled, on_all.select(order))["ndcg"]
+        assert shuffled.interval == pytest.approx(expected.interval)
+        counted = np.flatnonzero(w)
+        absent = rectify(human.select(counted[counted < 20]), labeled.select(counted[counted < 20]),
+                         on_all.select(counted))  # fmt: skip
+        assert absent["ndcg"] == expected
+        assert expected.machine_mean == pytest.approx(on_all.mean()["ndcg"])
+        n_human = np.count_nonzero(w[:20])
+        numbers = expected.human_queries, expected.machine_queries
+        assert numbers == (n_human, len(counted) - n_human)
+
+
+def test_the_weighted_estimate_by_the_formula():
+    truth, machine = draw(40, 140, 6)
+    w, v = np.arange(1.0, 41), np.arange(1.0, 101)
+    parts = truth[:40], machine[:40], machine[40:]
+    mean = rectify(*given_parts(*parts, w, v), power_tuning=False)["ndcg"]
+    correction = np.average(truth[:40] - machine[:40], weights=w)
+    assert mean.estimate == pytest.approx(np.average(machine[40:], weights=v) + correction)
+    deviations = truth[:40] - machine[:40] - correction
+    other = machine[40:] - np.average(machine[40:], weights=v)
+    squares = ((w / w.sum()) ** 2 * deviations**2).sum() + ((v / v.sum()) ** 2 * other**2).sum()
+    assert mean.standard_error == pytest.approx(np.sqrt(squares))
+    plain, equal = (
+        rectify(*given_parts(*parts, *of))["ndcg"]
+        for of in ((None, None), (np.full(40, 2.0), np.full(100, 3.0)))
+    )
+    assert equal.interval == pytest.approx(plain.interval)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_students_t_is_welchs_interval_of_two_means(weighted):
+    """With the errors and degrees of freedom that intervals of means with these weights have."""
+    truth, machine = draw(12, 92, 9)
+    weights = np.random.default_rng(9).lognormal(0, 1, 92) if weighted else np.ones(92)
+    given = given_parts(truth[:12], machine[:12], machine[12:], weights[:12], weights[12:])
+    ours = rectify(*given, power_tuning=False, method="t")["ndcg"]
+    corrections = scores(truth[:12] - machine[:12], weights=weights[:12])
+    parts = [corrections, scores(machine[12:], weights=weights[12:])]
+    errors = [part.standard_error()["ndcg"] for part in parts]
+    assert ours.standard_error == pytest.approx(np.hypot(*errors))
+    # the degrees of freedom from the width of each interval
+    halves = [np.diff(part.interval(method="t")["ndcg"])[0] / 2 for part in parts]
+    dfs = [
+        optimize.brentq(lambda df, t=half / error: stats.t.ppf(0.975, df) - t, 0.5, 1e4)
+        for half, error in zip(halves, errors, strict=True)
+    ]
+    df = sum(e**2 for e in errors) ** 2 / sum(e**4 / d for e, d in zip(errors, dfs, strict=True))
+    half = np.diff(ours.interval)[0] / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, df) * ours.standard_error, rel=1e-6)
+    if not weighted:
+        welch = stats.ttest_ind(truth[:12] - machine[:12], -machine[12:], equal_var=False)
+        assert ours.interval == pytest.approx(tuple(welch.confidence_interval(0.95)))
 
 
 @pytest.mark.parametrize("method", ["normal", "t"])
 @pytest.mark.parametrize("tuned", [False, True])
-def test_few_distinct_human_labels_give_no_interval(method, tuned):
+@pytest.mark.parametrize(
+    ("n", "n_zeros", "is_known"), [(5, 0, False), (5, 1, False), (30, 5, False), (30, 6, True)]
+)
+def test_few_distinct_human_labels_give_no_interval(method, tuned, n, n_zeros, is_known):
     _, machine = draw(30, 90, 9)
-    for n, n_zeros, is_known in ((5, 0, False), (5, 1, False), (30, 5, False), (30, 6, True)):
-        human = (np.arange(n) >= n_zeros).astype(float)
-        given = split(human, machine[:n], machine[n:])
-        mean = rectify(*given, method=method, power_tuning=tuned)["ndcg"]
-        known = np.isfinite([*mean.interval, mean.standard_error, mean.effective_queries])
-        assert known.tolist() == [is_known] * 4
-        assert np.isfinite(mean.estimate)
-    assert "nan" in repr(rectify(*split(np.ones(5), machine[:5], machine[5:])))
+    given = split((np.arange(n) >= n_zeros).astype(float), machine[:n], machine[n:])
+    means = rectify(*given, method=method, power_tuning=tuned)
+    mean = means["ndcg"]
+    known = np.isfinite([*mean.interval, mean.standard_error, mean.effective_queries])
+    assert known.tolist() == [is_known] * 4
+    assert np.isfinite(mean.estimate)
+    assert ("nan" in repr(means)) != is_known
+
+
+def test_the_table():
+    truth, machine = draw(30, 200, 8)
+    both = [np.array([v, v**2]) for v in (truth[:30], machine[:30], machine[30:])]
+    ours, wider = (
+        rectify(*split(*both, metrics=("ndcg", "mrr")), confidence=of) for of in (0.9, 0.95)
+    )
+    table = ours.to_frame()
+    assert table["metric"].tolist() == ["ndcg", "mrr"]
+    assert table["low"][0] == ours["ndcg"].interval.low
+    assert "effective_queries" in table
+    assert "30 human and 170 machine queries" in repr(ours)
+    assert "90 % interval" in repr(ours)
+    assert wider["mrr"].interval.low < ours["mrr"].interval.low
+
+
+HUMAN, MACHINE, OTHER = split([0.5, 0.7, 0.6], [0.4, 0.8, 0.6], [0.1, 0.2, 0.9])
+TEXT = QueryScores(list("01234"), np.ones((5, 1)), ["ndcg"])
+OF_MRR = scores([0.1, 0.2, 0.3], metrics=["mrr"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((HUMAN, scores([0.1, 0.2]), OTHER), {}, "must be measured on the same queries"),
+        ((HUMAN, MACHINE, scores([0.4, 0.8, 0.6])), {}, "with human labels and two others"),
+        ((scores([0.5]), scores([0.4]), OTHER), {}, "two queries with human labels and two others"),
+        ((HUMAN, MACHINE, scores([0.4, 0.9, 0.6, 1, 1])), {}, "values for 1 query of the same"),
+        ((HUMAN, MACHINE, scores([0.1, np.nan], 9)), {}, "'ndcg' is undefined for some queries"),
+        ((HUMAN, MACHINE, OF_MRR), {}, "must have the same metrics"),
+        ((HUMAN, OF_MRR, OTHER), {}, "must have the same metrics"),
+        (({"a": HUMAN}, {"b": MACHINE}, {"a": OTHER}), {}, "must hold the same systems"),
+        (([0.5], MACHINE, OTHER), {}, "must be a QueryScores"),
+        ((HUMAN, MACHINE, TEXT), {}, "human and machine_on_all have query ids of different types"),
+        ((HUMAN, MACHINE, OTHER), {"method": "bootstrap"}, "method must be"),
+        ((HUMAN, MACHINE, OTHER), {"power_tuning": 0.5}, "power_tuning must be True or False"),
+    ],
+)
+def test_refusals(arguments, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        rectify(*arguments, **options)
