@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from .._sklearn_compat import num_samples, safe_indexing
 from .._typing import Array, IdSource, Library, MatrixLike, QueryIds
 from .._validation import examples
-from ..metrics.evaluate import MetricLike, Metrics
+from ..metrics.evaluate import Metrics
 from ..metrics.metric import Metric
 from ..metrics.names import METRICS, parse_name
 from ..metrics.propensity import find_column
@@ -32,12 +32,10 @@ from ..query_ids.lookup import (
 from ..scoring.predictions import predict_scores, read_predictions
 from ..scoring.scorer import (
     ColumnSource,
-    RankingScorer,
     check_no_feature,
     check_source,
     find_target,
 )
-from ..scoring.weighted_sum import WeightedScorer
 from .query_scores import QueryScores, check_per_query, measure_per_query
 
 CALLER = "cross_val_query_scores"
@@ -57,7 +55,7 @@ def cross_val_query_scores(
     estimator: Any,
     X: MatrixLike,
     y: ArrayLike,
-    metrics: Metrics | RankingScorer | Iterable[MetricLike | RankingScorer],
+    metrics: Metrics,
     *,
     target: str | int | None = None,
     cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
@@ -83,9 +81,8 @@ def cross_val_query_scores(
         Documents.
     y : array-like of shape (n_documents,)
         Relevance labels.
-    metrics : str, callable, scorer or iterable of them
-        As in `query_scores`, and scorers of `make_ranking_scorer`. A name may have a target:
-        ``"recall@20(target=orders)"``.
+    metrics : str, callable or iterable of them
+        As in `query_scores`. A name may have a target: ``"recall@20(target=orders)"``.
     target : str or int, default=None
         The labels that metrics without a target of their own use: the name of a column or index
         level of X or y, or the position of a column. None means y. Models are trained on y in
@@ -189,28 +186,23 @@ class _Judged(NamedTuple):
 def _read_metrics(
     metrics: Any, target: ColumnSource, like: Library | None, options: dict[str, Any]
 ) -> list[_Judged]:
-    """Metrics and their targets; that of a name or a scorer takes precedence over `target`."""
-    target, given = _check_place("target", target), list_metrics(metrics)
-    names: list[str | None] = [None] * len(given)
-    targets = [target] * len(given)
+    """Metrics and their targets; that of a name takes precedence over `target`."""
+    given = list_metrics(metrics)
+    names, places = (
+        dict[int, str](),
+        dict.fromkeys(range(len(given)), _check_place("target", target)),
+    )
     for i, metric in enumerate(given):
-        if isinstance(metric, RankingScorer):
-            _check_scorer(metric)
-            names[i], given[i] = metric.name, metric.resolved
-            targets[i] = target if metric.target is None else metric.target
-        elif isinstance(metric, str) and "target" in (own := dict(parse_name(metric)[1])):
-            names[i], targets[i] = metric, check_source("target", own.pop("target"))
+        if isinstance(metric, str) and "target" in (own := dict(parse_name(metric)[1])):
+            names[i], places[i] = metric, check_source("target", own.pop("target"))
             given[i] = partial(METRICS[parse_name(metric)[0]].function, **own)
-    unread = [metric for metric in given if not isinstance(metric, Metric)]
-    read = iter(resolve_each(unread, like=like, **options) if unread or not given else [])
     judged: dict[str, _Judged] = {}
-    for name, metric, place in zip(names, given, targets, strict=True):
-        metric = metric if isinstance(metric, Metric) else next(read)
-        name = name or metric.name
+    for i, metric in enumerate(resolve_each(given, like=like, **options)):
+        name = names.get(i, metric.name)
         if name in judged:
             raise ValueError(f"metrics names {name!r} twice.")
         propensity = _check_place("propensity", metric.propensity)
-        judged[name] = _Judged(name, metric, propensity, place)
+        judged[name] = _Judged(name, metric, propensity, places[i])
     check_per_query({name: one.resolved for name, one in judged.items()})
     return list(judged.values())
 
@@ -220,19 +212,6 @@ def _check_place(option: str, source: Any) -> Any:
     level = f"X.assign({option}=values).set_index({option!r}, append=True)"
     hint = f"Add the values to X, as an index level that is no feature: {level}."
     return check_source(option, source, hint)
-
-
-def _check_scorer(scorer: RankingScorer) -> None:
-    if isinstance(scorer, WeightedScorer):
-        raise TypeError(
-            "a weighted sum has no values of queries. Pass its metrics instead, "
-            "list(scorer.parts.values())."
-        )
-    if scorer.groups is not None:
-        raise ValueError(
-            f"{scorer!r} has groups of its own, but all metrics are computed on the same queries. "
-            "Give groups= to cross_val_query_scores instead."
-        )
 
 
 def find_ids(
