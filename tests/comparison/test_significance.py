@@ -203,12 +203,13 @@ def test_t_and_wilcoxon_are_scipys():
         assert equal == 1
 
 
-@pytest.mark.parametrize("n", [20, 50])
-def test_the_t_test_of_unequal_weights_rejects_one_time_in_twenty(n):
-    """Four standard errors of 4,000 simulations are .014."""
+@pytest.mark.parametrize("n", [10, 20, 50])
+def test_the_t_test_of_unequal_weights_rejects_at_most_one_time_in_twenty(n):
+    """By Satterthwaite's degrees of freedom less often, if few weights are large."""
     random = np.random.default_rng(n)
     weights, samples = random.choice([1.0, 2.0, 5.0, 10.0], n), random.normal(size=(n, 4000))
-    assert np.mean(p_values(samples, weights, "t") <= 0.05) == pytest.approx(0.05, abs=0.014)
+    level = np.mean(p_values(samples, weights, "t") <= 0.05)
+    assert 0.02 < level <= 0.055 + 2 * 0.0035  # two standard errors of 4,000 simulations
 
 
 def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
