@@ -16,6 +16,8 @@ from html import escape
 from typing import Any, Literal, TypeAlias
 
 Form: TypeAlias = Literal["text", "html", "markdown", "latex", "csv"]
+# what is aligned, and what stands behind it
+Parts: TypeAlias = tuple[str, str]
 
 # control characters, ends of lines, marks that turn the direction of text, and halves of characters
 UNSAFE = re.compile(
@@ -128,50 +130,40 @@ class Table:
                 f"columns must be among {', '.join(map(repr, known))}; got {unknown[0]!r}."
             )
         kept = [*range(self.n_labels), *(names.index(n, self.n_labels) for n in chosen)]
-        return replace(
-            table,
-            header=[self.header[i] for i in kept],
-            rows=[[row[i] for i in kept] for row in self.rows],
-        )
-
-    def _note(self, form: Form = "text", between: str = "\n") -> str:
-        sentences = [self.note] if isinstance(self.note, str) else self.note
-        return f".{between}".join(clean(sentence, form) for sentence in sentences if sentence)
+        header, *rows = [[row[i] for i in kept] for row in (self.header, *self.rows)]
+        return replace(table, header=header, rows=rows)
 
     def text(self) -> str:
         """Columns padded to equal width, two spaces apart."""
-        cells = self._cells("text")
-        columns = [
-            _padded(clean(name), [row[i] for row in cells], is_left)
-            for i, (name, is_left) in enumerate(zip(self.header, self._are_left(), strict=True))
-        ]
-        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-        return "\n".join(filter(None, [clean(self.title), *lines, self._note()]))
+        columns = zip(*self._cells("text"), strict=True)
+        padded = [_padded(*of) for of in zip(columns, self._are_left(), strict=True)]
+        lines = ["  ".join(line).rstrip() for line in zip(*padded, strict=True)]
+        return "\n".join(filter(None, [clean(self.title), *lines, self._note("text", "\n")]))
 
     def html(self) -> str:
         """An HTML table, whose labels are headers of the rows."""
         # labels have a style of their own
-        are_words = [is_left and i >= self.n_labels for i, is_left in enumerate(self._are_left())]
-        styles = [' style="text-align: left"' if is_words else "" for is_words in are_words]
+        words = [is_left and i >= self.n_labels for i, is_left in enumerate(self._are_left())]
 
         def line(cells: Iterable[str], n_headers: int) -> str:
-            tags = ["th" if i < n_headers else "td" for i in range(len(styles))]
-            of = zip(tags, styles, cells, strict=True)
-            return f"<tr>{''.join(f'<{tag}{style}>{cell}</{tag}>' for tag, style, cell in of)}</tr>"
+            shown = ""
+            for i, (cell, is_words) in enumerate(zip(cells, words, strict=True)):
+                tag, style = "th" if i < n_headers else "td", ' style="text-align: left"'
+                shown += f"<{tag}{style if is_words else ''}>{cell}</{tag}>"
+            return f"<tr>{shown}</tr>"
 
-        names = line([clean(name, "html") for name in self.header], len(self.header))
-        head = f"<thead>{names}</thead>" if any(self.header) else ""
+        names, *rows = self._joined("html")
+        head = f"<thead>{line(names, len(names))}</thead>" if any(names) else ""
         caption = f"<caption>{clean(self.title, 'html')}</caption>" if self.title else ""
-        body = "".join(line(row, self.n_labels) for row in self._rendered("html"))
+        body = "".join(line(row, self.n_labels) for row in rows)
         note = f"<p>{self._note('html', '<br>')}</p>" if self.note else ""
         return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
 
     def markdown(self) -> str:
         """A table of GitHub's Markdown, with the title above and the note below."""
-        header = [clean(name, "markdown") for name in self.header]
+        header, *rows = self._joined("markdown")
         rule = ["---" if is_left else "---:" for is_left in self._are_left()]
-        rows = [header, rule, *self._rendered("markdown")]
-        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        table = "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
         texts = [clean(self.title, "markdown"), table, self._note("markdown", " ")]
         return "\n\n".join(filter(None, texts))
 
@@ -179,8 +171,7 @@ class Table:
         """A table environment for the package booktabs, by default with the title as caption."""
         title = clean(self.title, "latex") if caption is None else caption
         columns = "".join("l" if is_left else "r" for is_left in self._are_left())
-        rows = [[clean(name, "latex") for name in self.header], *self._rendered("latex")]
-        header, *body = [f"    {' & '.join(row)} \\\\" for row in rows]
+        header, *body = [f"    {' & '.join(row)} \\\\" for row in self._joined("latex")]
         lines = [
             r"\begin{table}", r"  \centering",
             f"  \\caption{{{title}}}" if title else "",
@@ -202,22 +193,25 @@ class Table:
             writer.writerow(_csv_cell(cell, self.digits) for cell in row)
         return text.getvalue()
 
+    def _cells(self, form: Form) -> list[list[Parts]]:
+        """The header and the rows."""
+        header = [(clean(name, form), "") for name in self.header]
+        return [header, *([_parts(cell, form, self.digits) for cell in row] for row in self.rows)]
+
+    def _joined(self, form: Form) -> list[list[str]]:
+        return [["".join(parts) for parts in row] for row in self._cells(form)]
+
     def _are_left(self) -> list[bool]:
         """Whether each column is aligned on the left: labels, and columns with words."""
-
-        def is_number(cell: Any) -> bool:
-            return NUMERIC.match(_parts(cell, "text", None)[0]) is not None
-
-        return [
-            i < self.n_labels or not all(is_number(row[i]) for row in self.rows)
-            for i in range(len(self.header))
+        _, *rows = self._cells("text")
+        has_words = [
+            not all(NUMERIC.match(row[i][0]) for row in rows) for i in range(len(self.header))
         ]
+        return [True] * self.n_labels + has_words[self.n_labels :]
 
-    def _cells(self, form: Form) -> list[list[tuple[str, str]]]:
-        return [[_parts(cell, form, self.digits) for cell in row] for row in self.rows]
-
-    def _rendered(self, form: Form) -> list[list[str]]:
-        return [["".join(parts) for parts in row] for row in self._cells(form)]
+    def _note(self, form: Form, between: str) -> str:
+        sentences = [self.note] if isinstance(self.note, str) else self.note
+        return f".{between}".join(clean(sentence, form) for sentence in sentences if sentence)
 
 
 BOLD = {"text": "{}", "html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\textbf{{{}}}"}
@@ -226,20 +220,16 @@ LETTERS = {
 }  # fmt: skip
 
 
-def _parts(cell: Any, form: Form, digits: int | None) -> tuple[str, str]:
-    """A cell in two parts: what is aligned, and what stands behind it.
-
-    The best is bold, and letters behind numbers are raised.
-    """
+def _parts(cell: Any, form: Form, digits: int | None) -> Parts:
+    """A cell: what is aligned, and what stands behind it; the best is bold, letters are raised."""
     if not isinstance(cell, Number):
         text = _plain(cell, digits)
         if form == "html" and text.startswith(" "):  # the label of a row below another
             text = f"\N{EM SPACE}{text.strip()}"
         return text if form == "text" else clean(text, form), ""
     spec = cell.spec if digits is None else re.sub(r"\.\d+f", f".{digits}f", cell.spec)
-    value = cell.value
-    number = _interval(value, spec) if isinstance(value, tuple) else number_text(value, spec)
-    behind = "" if cell.interval is None else f" {_interval(cell.interval, spec)}"
+    number = _formatted(cell.value, spec)
+    behind = "" if cell.interval is None else f" {_formatted(cell.interval, spec)}"
     if form == "latex":
         number, behind = number.replace("-", "$-$"), behind.replace("-", "$-$")
     mark = clean(cell.mark, form) if cell.mark in ("", "*") else LETTERS[form].format(cell.mark)
@@ -251,34 +241,36 @@ def _plain(cell: Any, digits: int | None) -> str:
         return "-"
     if not isinstance(cell, float):
         return f"{cell:,}" if type(cell) is int else clean(cell)
-    digits = 4 if digits is None else digits
-    least = 10.0**-digits
+    spec = f".{4 if digits is None else digits}f"
+    least = float(f"1e-{spec[1:-1]}")
     is_bound = isinstance(cell, PValue) and cell <= least * (1 + 1e-9)
-    return f"<{least:.{digits}f}" if is_bound else number_text(float(cell), f".{digits}f")
+    return f"<{least:{spec}}" if is_bound else number_text(float(cell), spec)
 
 
-def _interval(ends: Any, spec: str) -> str:
-    return f"[{number_text(ends[0], spec)}, {number_text(ends[1], spec)}]"
+def _formatted(value: Any, spec: str) -> str:
+    """A number, or an interval."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(number_text(end, spec) for end in value)}]"
+    return number_text(value, spec)
 
 
-def _padded(name: str, cells: Sequence[tuple[str, str]], is_left: bool) -> list[str]:
+def _padded(cells: Sequence[Parts], is_left: bool) -> list[str]:
     """The lines of a column; on the right, what stands behind numbers does not move them."""
-    if is_left:
-        lines = [name, *("".join(parts) for parts in cells)]
-        width = max(map(len, lines))
-        return [line.ljust(width) for line in lines]
-    wide, behind = (max((len(parts[i]) for parts in cells), default=0) for i in (0, 1))
-    lines = [f"{text:>{wide}}{after:<{behind}}" for text, after in cells]
-    width = max(len(name), wide + behind)
-    return [line.rjust(width) for line in [name, *lines]]
+    (name, _), *numbers = cells
+    if not is_left and numbers:
+        wide, behind = (max(len(parts[i]) for parts in numbers) for i in (0, 1))
+        cells = [(name, ""), *((f"{text:>{wide}}{after:<{behind}}", "") for text, after in numbers)]
+    lines = ["".join(parts) for parts in cells]
+    width = max(map(len, lines))
+    return [line.ljust(width) if is_left else line.rjust(width) for line in lines]
 
 
 def _csv_cell(cell: Any, digits: int | None) -> str:
     value = cell.value if isinstance(cell, Number) else cell
-    if isinstance(value, tuple):
-        return _interval(value, ".17g" if digits is None else f".{digits}f")
-    if isinstance(value, float):
-        return repr(float(value)) if digits is None else f"{value:.{digits}f}"
+    if isinstance(value, float) and digits is None:
+        return repr(float(value))
+    if isinstance(value, float | tuple):
+        return _formatted(value, ".17g" if digits is None else f".{digits}f")
     return "" if value is None else clean(value, "csv")
 
 
