@@ -119,23 +119,29 @@ def test_means_are_those_of_the_systems(systems):
     assert display.ax_.get_xlabel() == "mean MRR, 90 % interval"
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    X, y = make_ranking(n_queries=40, as_frame=True, random_state=0)
-    return QueryRanker(Ridge()).fit(X, y), X, y
-
-
-def test_features_have_the_importances_of_one_metric(fitted):
-    importances = query_permutation_importance(*fitted, ["mrr", "ndcg@10"], random_state=0)
+def test_features_have_the_importances_of_one_metric():
+    """Of clicks, whose propensities are an index level of the features."""
+    X, y = make_ranking(15, 4, as_frame=True, random_state=0)
+    model = QueryRanker(Ridge()).fit(X, y)
+    X, clicks = X.assign(seen=0.5).set_index("seen", append=True), (y > 2).to_numpy()
+    options = {"within": "all", "n_repeats": 2, "random_state": 3, "confidence": 0.9}
+    names = ["mrr", "dcg@5(propensity=seen)"]
+    importances = query_permutation_importance(model, X, clicks, names, **options)
     draw = FeatureImportanceDisplay.from_importances
-    display = draw(importances, metric="ndcg@10", max_features=4, lw=5)
-    frame = importances.to_frame().query("metric == 'ndcg@10'")
-    frame = frame.sort_values("importance", ascending=False)[:4]
-    columns = frame[["feature", "importance", "low", "high"]]
-    assert rows(display) == list(columns.itertuples(index=False, name=None))
+    display = draw(importances, metric=names[1], max_features=3, lw=5)
+    frame = importances.to_frame().query("metric == @names[1]")
+    frame = frame.sort_values("importance", ascending=False)[
+        ["feature", "importance", "low", "high"]
+    ]
+    assert rows(display) == list(frame[:3].itertuples(index=False, name=None))
     assert all(same_color(line.get_color(), SYSTEMS[0]) for line in display.intervals_)
-    assert display.ax_.get_xlabel() == "loss, 95 % interval"
-    assert display.ax_.get_title() == "loss of NDCG@10 if permuted within queries"
+    assert {line.get_linewidth() for line in display.intervals_} == {5}
+    assert display.ax_.get_xlabel() == "loss, 90 % interval"
+    assert display.ax_.get_title() == "loss of DCG@5(propensity=seen) if permuted over all rows"
+    of_model = FeatureImportanceDisplay.from_estimator(
+        model, X, clicks, metric=names[1], max_features=None, **options
+    )
+    assert rows(of_model) == list(frame.itertuples(index=False, name=None))
     assert draw(importances).metric == "mrr"
     with pytest.raises(TypeError, match=r"query_permutation_importance; got QueryScores\."):
         draw(QueryScores([1], [[1.0]], ["mrr"]))
@@ -143,21 +149,3 @@ def test_features_have_the_importances_of_one_metric(fitted):
         draw(importances, metric="map")
     with pytest.raises(ValueError, match="max_features must be an integer of at least 1"):
         draw(importances, max_features=0)
-
-
-def test_importances_of_a_model_are_those_of_the_function(fitted):
-    """Of clicks, whose propensities are an index level of the features."""
-    model, X, y = fitted
-    given = X.assign(seen=0.5).set_index("seen", append=True), (y > 2).to_numpy()
-    options = {"within": "all", "n_repeats": 2, "random_state": 3, "confidence": 0.9}
-    display = FeatureImportanceDisplay.from_estimator(
-        model, *given, metric="dcg@5(propensity=seen)", max_features=None, **options
-    )
-    expected = query_permutation_importance(model, *given, "dcg@5(propensity=seen)", **options)
-    assert display.features == [one.feature for one in expected]
-    np.testing.assert_array_equal(display.importances, [one.importance for one in expected])
-    np.testing.assert_array_equal(display.intervals, [one.interval for one in expected])
-    plain = query_permutation_importance(model, *given, "dcg@5", **options)
-    assert display.importances.tolist() == pytest.approx([2 * one.importance for one in plain])
-    assert display.ax_.get_title() == "loss of DCG@5(propensity=seen) if permuted over all rows"
-    assert display.ax_.get_xlabel() == "loss, 90 % interval"

@@ -56,14 +56,6 @@ def test_what_a_library_refuses_is_a_dash(sample):
     assert report["torchmetrics"]["mrr"] is not None
 
 
-def test_two_dimensional_and_single_query_input():
-    table = convention_report([[0, 1], [1, 0]], [[0.2, 0.1], [0.2, 0.1]], metrics="mrr")
-    by_id = {"groups": [0, 0, 1, 1], "metrics": "mrr"}
-    assert table == convention_report([0, 1, 1, 0], [2, 1, 2, 1], **by_id)
-    assert re.search(r"default +0\.7500\n", table)
-    assert convention_report([0, 1], [2, 1], metrics="mrr", output_dict=True)["rax"] == {"mrr": 0.5}
-
-
 @pytest.mark.parametrize(
     ("metrics", "error", "message"),
     [

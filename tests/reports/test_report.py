@@ -1,7 +1,6 @@
 """ranking_report: facts about the data, metrics by cut-off, segments, differences and labels."""
 
 import copy
-import math
 import pickle
 import re
 
@@ -43,23 +42,67 @@ def test_data_facts_by_hand():
     }  # fmt: skip
     higher = as_dict(Y, SCORE, groups=GROUPS, threshold=1, metrics="ndcg")["data"]
     assert higher["queries_without_relevant"] == 0.75
-    alone = as_dict([1, 0, 0, 1], [1.0, -np.inf, -np.inf, -np.inf], groups=[0] * 4)["data"]
-    assert (alone["documents_tied"], alone["queries_all_tied"]) == (0, 0)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_metrics_are_those_of_evaluate_with_intervals(data, weighted):
-    y, models, groups, _ = data
-    given = {"groups": groups, "sample_weight": (1.0 + groups % 3) if weighted else None}
-    report = as_dict(y, models["one"], method="t", **given)["metrics"]
-    kinds, cuts = ("ndcg", "map", "mrr", "precision", "recall"), ("@1", "@5", "@10", "")
-    names = [f"{metric}{cut}" for metric in kinds for cut in cuts]
-    assert list(report) == names
-    expected = query_scores(y, models["one"], names, **given).interval(method="t")
-    for name, value in evaluate(y, models["one"], names, **given).items():
-        assert report[name]["mean"] == pytest.approx(value)
-        assert (report[name]["low"], report[name]["high"]) == pytest.approx(expected[name])
-        assert report[name]["queries"] == 60
+@pytest.mark.parametrize("n_values", [1, 2, 5])
+def test_ties_are_those_of_retrieved_documents(n_values):
+    random = np.random.default_rng(n_values)
+    groups, score = random.integers(0, 40, 200), random.integers(0, n_values, 200).astype(float)
+    score[random.random(200) < 0.3] = -np.inf
+    facts = as_dict(np.arange(200) % 3, score, groups=groups, metrics="ndcg")["data"]
+    found = pd.DataFrame({"q": groups, "s": score})[score > -np.inf]
+    of_query = found.groupby("q")["s"]
+    all_tied = (of_query.nunique() == 1) & (of_query.size() > 1)
+    assert facts["documents_tied"] == found.duplicated(keep=False).sum() / 200
+    assert facts["queries_all_tied"] == all_tied.sum() / facts["queries"]
+
+
+def size(block):
+    return block.sizes
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {}, {"sample_weight": 2, "method": "t"}, {"like": "trec_eval", "confidence": 0.9},
+        {"gain": "exponential", "metrics": [size, "ndcg"]}, {"threshold": 1, "metrics": "map"},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("by", [None, "mapping", "columns", "level"])
+def test_numbers_are_those_of_the_functions(data, given, by):
+    """Means, intervals, segments and differences; segments by every way to give them."""
+    y, models, groups, device = data
+    ids, first = np.unique(groups, return_index=True)
+    of_query = dict(zip(ids.tolist(), device[first], strict=True))
+    index = pd.MultiIndex.from_arrays([groups, device], names=["qid", "device"])
+    labels = pd.Series(y, index) if by == "level" else y
+    segments = {"mapping": of_query, "columns": {"device": device}, "level": "device"}.get(by)
+    given = {**given, "groups": groups, "random_state": 0}
+    if "sample_weight" in given:
+        given["sample_weight"] = 1.0 + groups % 3
+    report = as_dict(labels, models, **{**K, **given}, by=segments)
+    metrics = given.pop("metrics", ["ndcg", "map"])
+    names = [size] * (metrics[0] is size) + [n for n in NAMES if n.partition("@")[0] in metrics]
+    inference = {o: given.pop(o) for o in ("method", "confidence", "random_state") if o in given}
+    columns = {"segments": of_query if by == "mapping" else {"device": device}} if by else {}
+    scores = query_scores(y, models, names, **columns, **given)
+    compared = compare(scores, by=[*scores["one"].segments] if by else None, **inference)
+    assert "segments" not in report["one"] or by
+    for name, of in scores.items():
+        ends, values = of.interval(**inference), of.mean()
+        expected = {n: {"mean": values[n], **ends[n]._asdict(), "queries": 60} for n in of.metrics}
+        assert [*report[name]["metrics"]] == [*expected]
+        for metric, numbers in expected.items():
+            shown = report[name]["metrics"][metric]
+            assert {key: shown[key] for key in numbers} == pytest.approx(numbers)
+        rows = report[name].get("segments", [])
+        for row, s in zip(rows, of.by(**inference) if by else (), strict=True):
+            assert (row["metric"], row["column"], row["value"]) == (s.metric, *s.segment)
+            numbers = [s.queries, s.share, s.mean, *s.interval, s.rest_p_value]
+            if name == "two":
+                d = compared[s.metric, "two", tuple(s.segment)]
+                numbers += [d.difference, *d.interval, d.adjusted_p_value]
+            assert [*row.values()][3:] == pytest.approx(numbers, nan_ok=True)
 
 
 def test_rows_and_columns():
@@ -81,6 +124,9 @@ def test_rows_and_columns():
     chance = evaluate(Y, np.zeros(11), "ndcg@1", groups=GROUPS)["ndcg@1"]
     assert rows[1].startswith("  random order  ")
     assert rows[1][rows[0].index(shown) :].startswith(f"{chance:.2f}  ")
+    kinds, cuts = ("ndcg", "map", "mrr", "precision", "recall"), ("@1", "@5", "@10", "")
+    default = as_dict(Y, SCORE, groups=GROUPS)["metrics"]
+    assert [*default] == [f"{metric}{cut}" for metric in kinds for cut in cuts]
 
 
 @pytest.mark.slow
@@ -90,9 +136,6 @@ def test_lists_of_some_documents_are_not_compared_with_a_random_order_of_them():
     documents = from_ranked_lists(actual, {"top": lists, "all": {**lists, "cho": [5, 6]}})
     text = ranking_report(**documents, metrics=["recall", "mrr"], k=3)
     assert "random order" not in text
-    report = as_dict(y=documents.pop("y_true"), score=documents.pop("y_score"),
-                     **documents, metrics="recall", k=3)  # fmt: skip
-    assert math.isnan(report["top"]["metrics"]["recall@3"]["random_order"])
     cells = [re.split("  +", row) for row in text.partition("\n\n")[0].splitlines()]
     facts = {name: values for name, *values in cells}
     assert facts["queries with all scores tied"] == ["0.0%", "0.0%"]  # cho has nothing but -inf
@@ -100,21 +143,7 @@ def test_lists_of_some_documents_are_not_compared_with_a_random_order_of_them():
     assert facts["retrieved documents of a query"] == ["0 to 4, median 4", "2 to 4, median 4"]
     assert facts["queries without results"] == ["33.3%", "0.0%"]
     assert text.to_html(plots=False).count("queries without results") == 1
-    everything = ranking_report(Y, [0, *SCORE[1:-1], 0], groups=GROUPS)
-    assert "retrieved" not in everything
-
-
-def test_functions_of_a_block_and_options_take_part(data):
-    y, models, groups, _ = data
-
-    def size(block):
-        return block.sizes
-
-    given = {"groups": groups, "gain": "exponential"}
-    report = as_dict(y, models["one"], metrics=[size, "ndcg"], k=10, **given)["metrics"]
-    assert list(report) == ["size", "ndcg@10"]
-    assert report["size"]["mean"] == len(y) / 60
-    assert report["ndcg@10"]["mean"] == pytest.approx(ndcg_score(y, models["one"], k=10, **given))
+    assert "retrieved" not in ranking_report(Y, [0, *SCORE[1:-1], 0], groups=GROUPS)
 
 
 @pytest.mark.parametrize("given", [{}, {"sample_weight": 2}, {"ties": "stable"}])
@@ -137,72 +166,25 @@ def test_random_orders_have_the_mean_of_equal_scores(data, given):
 
 def test_random_orders_that_are_zero_or_not_known_have_no_row(data):
     y, models, groups, _ = data
-    metrics = ["spearman", "ndcg(adjusted=true)", "mrr", lambda block: block.sizes]
-    given = {"groups": groups, "k": 5, "metrics": metrics}
+    given = {"groups": groups, "k": 5, "metrics": ["spearman", "ndcg(adjusted=true)", "mrr", size]}
     report = as_dict(y, models["one"], **given)["metrics"]
     assert [n for n, one in report.items() if not np.isnan(one["random_order"])] == ["mrr@5"]
     assert ranking_report(y, models["one"], **given).count("random order") == 1
-    clicks = {"propensity": np.full(len(y), 0.5), "groups": groups, "metrics": "dcg", "k": 5}
-    assert "random order" not in ranking_report((y > 1) * 1, models["one"], **clicks)
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "error", "message"),
     [
-        ({"k": []}, "k is empty; name at least one cut-off"),
-        ({"digits": -1}, "digits must be an integer of at least 0; got -1"),
-        ({"by": "device"}, r"by='device' names no index level.*by=X\['device'\]"),
+        ({"k": []}, ValueError, "k is empty; name at least one cut-off"),
+        ({"digits": -1}, ValueError, "digits must be an integer of at least 0; got -1"),
+        ({"by": "device"}, ValueError, r"by='device' names no index level.*by=X\['device'\]"),
+        ({"bounds": "yes"}, TypeError, "bounds must be True or False"),
     ],
 )
-def test_refuses_arguments_out_of_range(data, given, message):
+def test_refuses_arguments_out_of_range(data, given, error, message):
     y, models, groups, _ = data
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(error, match=message):
         ranking_report(y, models["one"], groups=groups, **given)
-
-
-@pytest.mark.parametrize("form", ["mapping", "columns", "level"])
-def test_segments_are_metrics_of_their_queries(data, form):
-    y, models, groups, device = data
-    ids, first = np.unique(groups, return_index=True)
-    score, by = models["one"], {
-        "mapping": dict(zip(ids.tolist(), device[first], strict=True)),
-        "columns": {"device": device},
-        "level": "device",
-    }[form]  # fmt: skip
-    index = pd.MultiIndex.from_arrays([groups, device], names=["qid", "device"])
-    labels, given = (pd.Series(y, index), {}) if form == "level" else (y, {"groups": groups})
-    report = as_dict(labels, score, by=by, **given, **K)
-    column = "segment" if form == "mapping" else "device"
-    assert {row["column"] for row in report["segments"]} == {column}
-    rows = {(row["metric"], row["value"]): row for row in report["segments"]}
-    for value in ("desk", "phone", "tv"):
-        kept = device == value
-        alone = as_dict(y[kept], score[kept], groups=groups[kept], **K)["metrics"]
-        for name, expected in alone.items():
-            row = rows[name, value]
-            of = ("mean", "low", "high", "queries")
-            assert [row[key] for key in of] == pytest.approx([expected[key] for key in of])
-            assert row["share"] == 1 / 3
-    assert list(report["metrics"]) == NAMES
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_differences_by_segment_are_those_of_compare(data, weighted):
-    y, models, groups, device = data
-    given = {"groups": groups, "sample_weight": 1.0 + groups % 2 if weighted else None}
-    report = as_dict(y, models, by={"device": device}, random_state=0, **given, **K)
-    scores = query_scores(y, models, NAMES, segments={"device": device}, **given)
-    expected = compare(scores, by="device", random_state=0)
-    assert not any("difference" in row for row in report["one"]["segments"])
-    rows = report["two"]["segments"]
-    assert len(rows) == 12
-    for row in rows:
-        one = expected[row["metric"], "two", (row["column"], row["value"])]
-        shown = [row[f"difference{end}"] for end in ("", "_low", "_high")]
-        assert shown == pytest.approx([one.difference, *one.interval])
-        assert row["adjusted_p_value"] == pytest.approx(one.adjusted_p_value)
-        assert row["mean"] == pytest.approx(one.model_mean)
-        assert row["share"] == pytest.approx(one.share)
 
 
 @pytest.mark.parametrize("has_segments", [True, False])
@@ -214,21 +196,17 @@ def test_the_text_has_all_cells_and_the_report_its_parts(data, has_segments):
     assert repr(report) == str(report)
     shown = compare(report.scores, by=by and "device", random_state=0).to_string(digits=3)
     assert report.endswith(f"\n\n{shown}")
-    assert "p-values: adjusted by holm for all comparisons with one, each metric by itself" in shown
-    assert report.scores["two"].mean() == pytest.approx(
-        evaluate(y, models["two"], NAMES, groups=groups)
-    )
+    for name, scores in report.scores.items():
+        part = report.partition(f"\n{name}\n\n")[2]
+        assert f"{scores.mean()['map@10']:.3f}" in part
+        if has_segments:
+            segments = report.segments[name]
+            assert part.partition("Means by")[2][: len(str(segments))].count("device") == 12
+            assert str(segments) == str(scores.by())
     for same in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):
         assert same == report
         assert same.comparison["map@1", "two"] == report.comparison["map@1", "two"]
-    if has_segments:
-        rows = device == "tv"
-        value = evaluate(y[rows], models["two"][rows], "map@10", groups=groups[rows])["map@10"]
-        second = report.partition("\ntwo\n\n")[2]
-        rows = map(str.split, second.splitlines())
-        row = next(row for row in rows if row[:3] == ["map@10", "device", "tv"])
-        assert row[3:6] == ["20", "33.3%", f"{value:.3f}"]
-        assert report.segments["one"]["map@1", ("device", "tv")].queries == 20
+        assert same.to_html(plots=False) == report.to_html(plots=False)
     single = ranking_report(y, models["one"], **given)
     assert (single.comparison, single.segments, list(single.scores)) == (None, {}, [""])
     assert "Compared" not in ranking_report(y, {"one": models["one"]}, **given)
@@ -237,7 +215,12 @@ def test_the_text_has_all_cells_and_the_report_its_parts(data, has_segments):
 @pytest.mark.parametrize("rule", ["drop", "irrelevant"])
 def test_bounds_are_those_of_score_bounds(data, rule):
     y, models, groups, _ = data
-    y, score = np.where(np.arange(len(y)) % 4, y, np.nan), models["one"]
+    kept = groups < 15
+    y, score, groups = (
+        np.where(np.arange(len(y)) % 4, y, np.nan)[kept],
+        models["one"][kept],
+        groups[kept],
+    )
     given = {"groups": groups, "metrics": ["ndcg", "mrr", "query_auc"], "k": (1, 5)}
     report = as_dict(y, score, unjudged=rule, bounds=True, **given)["metrics"]
     names = [name for name in report if name != "query_auc"]
@@ -250,10 +233,7 @@ def test_bounds_are_those_of_score_bounds(data, rule):
     assert re.split("  +", title) == ["[lowest, highest mean of any missing labels]", "@1", "@5"]
     low, high = report["ndcg@5"]["lowest"], report["ndcg@5"]["highest"]
     assert ndcg.endswith(f"[{low:.3f}, {high:.3f}]")
-    assert "highest mean of any missing labels" in text.to_html(plots=False)
     assert "missing labels" not in ranking_report(y, score, unjudged=rule, **given)
-    with pytest.raises(TypeError, match="bounds must be True or False"):
-        ranking_report(y, score, unjudged=rule, bounds="yes", **given)
 
 
 @pytest.mark.parametrize("by_name", [False, True])

@@ -55,6 +55,9 @@ def test_document_needs_no_other_file(html):
     used = {a[1:] for a in structure.addresses if a.startswith("#")}
     used |= set(re.findall(r"url\(#([^)]+)\)", html))
     assert used <= set(structure.ids)
+    rows = dict(row for rows in structure.tables for row in rows if len(row) == 2)
+    versions = [rs.__version__, sklearn.__version__, ".".join(map(str, sys.version_info[:3]))]
+    assert [rows[of] for of in ("sklearn_rankscore", "sklearn", "python")] == versions
 
 
 def test_names_are_escaped(html, report):
@@ -92,13 +95,10 @@ def test_worst_queries_are_the_largest_losses(data, html):
     single = ranking_report(y, models["old"], groups=groups, k=10, metrics="ndcg")
     (rows,) = table(single.to_html(plots=False), "query")
     assert [row[0] for row in rows] == [str(q) for q in np.argsort(old, kind="stable")[:10]]
-
-
-def test_no_losses_are_none():
-    scores = {"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}
-    html = ranking_report([1, 0, 1, 0], scores, groups=[0, 0, 1, 1], k=1).to_html(plots=False)
-    assert table(html, "query") == [[]]
-    assert "<p>none</p>" in html
+    better = {"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}
+    none = ranking_report([1, 0, 1, 0], better, groups=[0, 0, 1, 1], k=1).to_html(plots=False)
+    assert table(none, "query") == [[]]
+    assert "<p>none</p>" in none
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,6 @@ def test_conventions_are_those_of_the_metrics(data, given):
         assert "ties=stable" in text or "ties=stable" not in name
 
 
-def test_versions_are_those_of_the_packages(html):
-    rows = dict(row for rows in Structure(html).tables for row in rows if len(row) == 2)
-    assert rows["sklearn_rankscore"] == rs.__version__
-    assert rows["sklearn"] == sklearn.__version__
-    assert rows["python"] == ".".join(map(str, sys.version_info[:3]))
-
-
 def test_plots_are_those_that_the_data_allow(data, html):
     titles = Structure(html).headings
     for title in (
@@ -136,14 +129,16 @@ def test_plots_are_those_that_the_data_allow(data, html):
     assert html.count("<img") == 8
     flat = ranking_report([1, 0, 1, 0], [2, 1, 1, 2], groups=[0, 0, 1, 1], k=1, metrics="ndcg")
     assert "<img" not in flat.to_html()
-    y, models, groups, _ = data
-    numbered = dict(zip([1, 2], models.values(), strict=True))  # names need not be text
-    by_number = ranking_report(y, numbered, groups=groups, k=5, metrics="ndcg").to_html()
-    assert {"1", "2", "Queries on which 2 wins and loses"} <= set(Structure(by_number).headings)
+    numbered = {1: [1, 2, 3, 4], 2: [2, 1, 3, 4]}  # names need not be text
+    by_number = ranking_report([1, 0, 1, 0], numbered, groups=[0, 0, 1, 1], k=5, metrics="ndcg")
+    assert {"1", "2", "Queries on which 2 wins and loses"} <= {
+        *Structure(by_number.to_html()).headings
+    }
 
 
 @pytest.mark.slow
-def test_plots_have_the_font_of_the_user(report):
+def test_plots_have_the_font_of_the_user():
+    report = ranking_report([1, 0, 0], [3, 2, 1], k=(1, 2), metrics="ndcg")
     with mpl.rc_context({"font.family": "DejaVu Serif", "axes.facecolor": "red"}):
         html = report.to_html()
     plots = [b64decode(plot).decode() for plot in re.findall(r"base64,([^']+)'", html)]
