@@ -1,6 +1,7 @@
 """Plots of queries: two systems against each other, and a metric against a property."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -127,22 +128,19 @@ def test_any_property(data):
     y, models, groups = data
     device = np.array(["desk", "phone"])[np.unique(groups) % 2]
     scores = query_scores(y, models["one"], ["ndcg", "mrr"], groups=groups)
-    given = QueryPropertyDisplay.from_query_scores(scores, {"device": device}, metric="mrr")
-    assert given.bins == ["desk", "phone"]
-    assert given.ax_.get_xlabel() == "device\nnumber of queries"
-    expected = [scores["mrr"][device == value].mean() for value in given.bins]
-    np.testing.assert_allclose(given.means["model"], expected)
+    of_scores = QueryPropertyDisplay.from_query_scores(scores, {"device": device}, metric="mrr")
+    expected = [scores["mrr"][device == value].mean() for value in ("desk", "phone")]
     of_documents = {"device": np.array(["desk", "phone"])[groups % 2]}
-    for property in ({"device": device}, of_documents):
-        drawn = QueryPropertyDisplay.from_predictions(
-            y, models["one"], groups=groups, metric="mrr", property=property
-        )
-        assert (drawn.bins, drawn.property) == (given.bins, "device")
-        np.testing.assert_allclose(drawn.means["model"], expected)
+    draw = partial(QueryPropertyDisplay.from_predictions, y, models["one"], groups=groups)
+    drawn = [draw(metric="mrr", property=of) for of in ({"device": device}, of_documents)]
+    for display in (of_scores, *drawn):
+        assert display.bins == ["desk", "phone"]
+        assert display.ax_.get_xlabel() == "device\nnumber of queries"
+        np.testing.assert_allclose(display.means["model"], expected)
     with pytest.raises(ValueError, match="property must be a single column; got a, b"):
         QueryPropertyDisplay.from_query_scores(scores, {"a": device, "b": device})
     with pytest.raises(ValueError, match="property must be one of"):
-        QueryPropertyDisplay.from_predictions(y, models["one"], groups=groups, property="length")
+        draw(property="length")
 
 
 def test_many_values_of_a_property_do_not_overlap(data):
