@@ -127,7 +127,7 @@ OF_LABELS = [
      labels(rs.dcg_score, propensity=HALVES, adjusted=True)),
     (V, "propensity= is not given", labels(rs.dcg_score, clip=0.1)),
     (T, "unexpected keyword argument 'propensity'", labels(rs.map_score, propensity=S)),
-    (V, r"'recall' has no option 'target'.* only scorers",
+    (V, "'recall' has no option 'target'; there are k",
      labels(rs.evaluate, "recall@2(target=orders)")),
     (V, "no exact bounds of 'query_auc'", labels(rs.score_bounds, "query_auc", y=WITH_NAN)),
     (T, r"metrics must be a list of names, such as \['map'\]",

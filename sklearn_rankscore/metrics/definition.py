@@ -11,13 +11,16 @@ from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from .labels import UNKNOWN, Limits, check_gains
-from .options import DATA, DEFAULTS
+from .options import DATA, OPTIONS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # estimates from clicks without bias, which are sums over documents, and ratios of such sums
 UNBIASED: Literal["unbiased"] = "unbiased"
 SELF_NORMALIZED: Literal["self-normalized"] = "self-normalized"
+
+# the options of all metrics
+OF_ALL = {"average", "replace_undefined_by", "unjudged"}
 
 Adjustable: TypeAlias = Literal["always", "within cut-off", "is adjusted", "never"]
 
@@ -105,22 +108,15 @@ class Definition:
     @cached_property
     def options(self) -> dict[str, Any]:
         """The options with their defaults, in the order of the function's parameters."""
-        parameters = list(inspect.signature(self.formula).parameters.values())[1:]
-        own = {p.name: p.default for p in parameters}
+        parameters = [*inspect.signature(self.formula).parameters.values()][1:]
+        names = {parameter.name for parameter in parameters} | OF_ALL
+        names |= {"adjusted"} if self.adjustable != "never" else set()
+        names |= {"propensity", "clip"} if self.clicks else set()
         first = {"denominator": self.denominators[0]} if self.denominators else {}
-        known = {**DEFAULTS, **first, **self.defaults}
-        names = {*own, "unjudged", "replace_undefined_by", "average"}
-        if self.adjustable != "never":
-            names.add("adjusted")
-        if self.clicks:
-            names |= {"propensity", "clip"}
-        ordered = [name for name in known if name in names and name not in DATA]
-        ordered += [name for name in own if name not in known]
-        return {
-            name: known[name] if own.get(name, inspect.Parameter.empty) is inspect.Parameter.empty
-            else own[name]
-            for name in ordered
-        }  # fmt: skip
+        own = {p.name: p.default for p in parameters if p.default is not p.empty}
+        defaults = {name: default for name, (default, _) in OPTIONS.items()}
+        defaults |= first | dict(self.defaults) | own
+        return {name: default for name, default in defaults.items() if name in names}
 
     @property
     def is_known(self) -> bool:
@@ -135,15 +131,15 @@ class Definition:
     @property
     def signature(self) -> inspect.Signature:
         """The parameters of the public function."""
-        kind = inspect.Parameter.KEYWORD_ONLY
-        known = {**DEFAULTS, **self.options}
-        names = [name for name in known if name in DATA or name in self.options]
-        return inspect.Signature(
-            [
-                *(inspect.Parameter(n, kind.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")),
-                *(inspect.Parameter(name, kind, default=known[name]) for name in names),
-            ]
-        )
+        parameter = inspect.Parameter
+        data = [parameter(n, parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
+        defaults = dict.fromkeys(OPTIONS) | self.options
+        options = [
+            parameter(name, parameter.KEYWORD_ONLY, default=default)
+            for name, default in defaults.items()
+            if name in DATA or name in self.options
+        ]
+        return inspect.Signature([*data, *options])
 
 
 METRICS: dict[str, Definition] = {}

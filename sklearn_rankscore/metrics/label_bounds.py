@@ -25,7 +25,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -76,10 +75,20 @@ def metric_bounds(queries: Queries, metric: Metric, max_label: int) -> tuple[Arr
 def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
     """Which of the three cases applies; refuse all other metrics."""
     definition, options = metric.definition, metric.ready
-    kind: str | None = definition.bounds
+    gains, rises = np.arange(2.0), False
+    if definition.bounds and "gain" in options:
+        gains = np.asarray(options["gain"](np.arange(max_label + 1.0)))
+    is_ndcg = definition.formula is formulas.ndcg
+    is_graded = is_ndcg and len(np.unique(gains)) > 2
+    if is_ndcg:
+        ranks = np.arange(1, min(metric.cutoff or n_documents, n_documents) + 1)
+        discounts = options["discount"](ranks)
+        rises = (discounts[1:] > discounts[:-1] * (1 + 1e-12)).any()
     refused = {
         f"no labels are known to be its best or worst; they are for "
-        f"{', '.join(name for name, known in METRICS.items() if known.bounds)}": kind is None,
+        f"{', '.join(name for name, known in METRICS.items() if known.bounds)}": (
+            definition.bounds is None
+        ),
         "score_bounds replaces the rule unjudged=": metric.unjudged in ("irrelevant", "drop"),
         "a document without a click is not an unjudged one, as propensity= takes it to be": (
             metric.propensity is not None
@@ -89,21 +98,7 @@ def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
         "it divides by the hits themselves; use denominator='relevant' or 'min'": (
             options.get("denominator") == "hits"
         ),
-    }
-    _refuse(metric, refused)
-    if options.get("denominator") == "attainable":
-        return "by count"
-    if "gain" not in options:
-        return str(kind)
-    gains = np.asarray(options["gain"](np.arange(max_label + 1.0)))
-    _refuse(metric, {f"its gain decreases with the label: {gains}": (np.diff(gains) < 0).any()})
-    if definition.formula is not formulas.ndcg:
-        return str(kind)
-    ranks = np.arange(1, min(metric.cutoff or n_documents, n_documents) + 1)
-    discounts = options["discount"](ranks)
-    rises = (discounts[1:] > discounts[:-1] * (1 + 1e-12)).any()
-    is_graded = len(np.unique(gains)) > 2
-    refused = {
+        f"its gain decreases with the label: {gains}": (np.diff(gains) < 0).any(),
         # the best labels would not be those of the first ranks
         "its discount rises with the rank; dcg has bounds with any": rises,
         # DCG would be a convex function of the gains
@@ -111,14 +106,12 @@ def _kind(metric: Metric, max_label: int, n_documents: int) -> str:
             is_graded and metric.ties == "optimistic"
         ),
     }
-    _refuse(metric, refused)
-    return "grades" if is_graded else "by count"
-
-
-def _refuse(metric: Metric, reasons: dict[str, Any]) -> None:
-    for reason, applies in reasons.items():
+    for reason, applies in refused.items():
         if applies:
             raise ValueError(f"score_bounds has no exact bounds of {metric.name!r}: {reason}.")
+    if options.get("denominator") == "attainable":
+        return "by count"
+    return "grades" if is_graded else str(definition.bounds)
 
 
 def _of_equal_labels(queries: Queries, metric: Metric, max_label: int) -> tuple[Array, Array]:

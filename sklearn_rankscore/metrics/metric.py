@@ -13,13 +13,17 @@ import numpy as np
 from .._typing import Array, ArrayFunction
 from .._validation import check_choice, did_you_mean
 from ..ranking import Block, MetricValues, Queries, Ranking, aggregate, read_queries
+from ..ranking.derived import in_ideal_order, in_random_order
+from ..ranking.label_functions import linear
 from ..ranking.queries import AS_GIVEN, apply_rule
 from ..ranking.ties import BY_INPUT_ORDER
-from .adjusted import adjusted, random_order
 from .definition import METRICS, SELF_NORMALIZED, Definition, definition_of
 from .labels import UNKNOWN, Limits, warn_of_fixed_values
 from .options import DATA, gain_by_label, read_options
 from .propensity import check_clicks, of_clicks
+
+# the part of the maximum that rounding may leave between it and an equal expectation
+ROUNDING = 1e-12
 
 # the types of options that a name can hold
 OF_NAMES = {str, int, float, bool, type(None)}
@@ -161,7 +165,7 @@ class Metric:
         return ranking, self.function
 
 
-def select(definition: Definition, name: str, given: dict[str, Any]) -> Metric:
+def select(definition: Definition, name: str, given: Mapping[str, Any]) -> Metric:
     """The metric that the given options select, with defaults for the others; each is checked."""
     # reading options takes longer than a small call, so that those of names are read once
     is_known = METRICS.get(definition.name) is definition
@@ -177,7 +181,9 @@ def _select(definition: Definition, name: str, /, **given: Any) -> Metric:
                 f"{definition.function.__name__}() got an unexpected keyword argument {option!r}."
                 f"{did_you_mean(option, (*definition.options, *DATA))}"
             )
-    options = gain_by_label({**definition.options, **given})
+    options = {**definition.options, **given}
+    if "gain" in options:
+        options["gain"] = gain_by_label(options["gain"])
     ready = read_options(options)
     _check_together(definition, name, ready)
     own = {option: ready.pop(option) for option in OF_METRICS if option in ready}
@@ -236,40 +242,58 @@ def measure(
     for position, metric in enumerate(metrics):
         ranked, function = metric.prepare(ranking, queries, data)
         members.setdefault(ranked, {})[position] = function
-    values: list[Any] = [None] * len(metrics)
+    values: dict[int, MetricValues] = {}
     for ranked, functions in members.items():
-        for position, of_metric in zip(
-            functions, ranked.apply([*functions.values()], n_jobs), strict=True
-        ):
-            values[position] = of_metric
-    return values
+        measured = ranked.apply([*functions.values()], n_jobs)
+        values |= zip(functions, measured, strict=True)
+    return [values[position] for position in range(len(metrics))]
 
 
 def compute(
-    metrics: Sequence[Metric],
-    y_true: Any,
-    y_score: Any,
-    *,
-    groups: Any = None,
-    sample_weight: Any = None,
-    labels: Any = None,
-    n_jobs: int | None = None,
+    metrics: Sequence[Metric], y_true: Any, y_score: Any, *, n_jobs: int | None = None, **data: Any
 ) -> list[float | Array]:
-    """The result of each metric for labels and scores."""
-    queries = read_queries(
-        y_true, y_score, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
-    )
+    """The result of each metric for labels and scores; `data` are arguments of `read_queries`."""
+    queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
     warn_of_fixed_values(queries, metrics)
     values = measure(queries, metrics, n_jobs=n_jobs, data=(y_true, y_score))
-    results = []
-    for metric, of in zip(metrics, values, strict=True):
-        results.append(metric.aggregate(of, queries))
-    return results
+    return [metric.aggregate(of, queries) for metric, of in zip(metrics, values, strict=True)]
 
 
 def score(name: str, y_true: Any, y_score: Any, given: Mapping[str, Any]) -> Any:
     """The result of a metric function: a float, or one value per query with ``average=None``."""
     options = dict(given)
-    data = {argument: options.pop(argument, None) for argument in DATA}
+    data = {}
+    for argument in DATA:
+        data[argument] = options.pop(argument, None)
     (result,) = compute([select(METRICS[name], "", options)], y_true, y_score, **data)
     return result
+
+
+def adjusted(formula: Callable[..., Any], block: Block, **options: Any) -> Any:
+    """What a formula returns, rescaled to (value - expected) / (best - expected).
+
+    `expected` is the expectation over all orders of the documents of the query, retrieved or not,
+    and `best` the value of the ideal order, by descending gain. A query of which all orders are
+    equal is undefined. Numerator and denominator have the scale of those of the ideal order, so
+    that a ratio of their sums adjusts the ratio of sums.
+    """
+    ideal = in_ideal_order(block, options.get("gain", linear))
+    numerator, scale, is_defined = formula(ideal, **{**options, "ties": "average"})
+    best, (expected, _, _) = _ratio(numerator, scale), random_order(formula, block, **options)
+    possible = (best - expected) * scale
+    measured, denominator, of_scores = formula(block, **options)
+    is_defined = is_defined & of_scores & (best - expected > ROUNDING * np.abs(best))
+    gained = (_ratio(measured, denominator) - expected) * scale
+    return np.where(is_defined, gained, 0.0), np.where(is_defined, possible, 0.0), is_defined
+
+
+def random_order(formula: Callable[..., Any], block: Block, **options: Any) -> Any:
+    """The expectation of a formula over all orders of the documents of each query."""
+    tied, options = in_random_order(block), {**options, "ties": "average"}
+    numerator, denominator, is_defined = formula(tied, **options)
+    return _ratio(numerator, denominator), 1.0, is_defined
+
+
+def _ratio(numerator: Array, denominator: Any) -> Array:
+    zeros = np.zeros(len(numerator))
+    return np.asarray(np.divide(numerator, denominator, out=zeros, where=denominator != 0))

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .._table import Table, html_of_fields
+from .._table import Table
 from .definition import METRICS as METRICS
 from .definition import SPELLINGS, key
 from .definition import display_name as display_name
@@ -29,13 +29,11 @@ LONGEST_NAME = 500
 @lru_cache(maxsize=4096)
 def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     """``"NDCG@10(gain=exponential)"`` as ``("ndcg", (("k", 10), ("gain", "exponential")))``."""
-    if len(name) > LONGEST_NAME:
-        raise ValueError(f"{name[:20]!r}... of {len(name):,} letters is not the name of a metric.")
-    match = _NAME.fullmatch(respelled(name))
-    if match is None or not match["name"].strip():
+    match = _match(name)
+    if match is None:
         raise ValueError(
-            f"{name!r} is not the name of a metric. Names are written 'metric', 'metric@k' or "
-            "'metric@k(option=value, ...)', such as 'ndcg@10' or 'map@5(threshold=1)'."
+            f"{name!r:.60} is not the name of a metric. Names are written 'metric', 'metric@k' or "
+            f"'metric@k(option=value, ...)', such as 'ndcg@10'.{_if_several(name[:LONGEST_NAME])}"
         )
     spelling, cutoff = match["name"].strip(), match["k"]
     metric = canonical_name(spelling)
@@ -44,16 +42,13 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
     if cutoff is None and key(spelling) in _NEED_CUTOFF:
         raise ValueError(f"{name!r} needs a cut-off, such as '{spelling}@5', or is {metric!r}.")
     options: dict[str, Any] = {} if cutoff is None else {"k": _parse_cutoff(name, cutoff)}
-    if any(bracket in (match["options"] or "") for bracket in "[{"):
-        raise ValueError(
-            f"{name!r}: a name holds numbers and words only. Lists and dicts are arguments of "
-            f"evaluate and make_ranking_scorer, as in make_ranking_scorer({metric!r}, gain=[0, 1])."
-        )
     for part in filter(None, map(str.strip, (match["options"] or "").split(","))):
-        option, equals, value = (text.strip() for text in part.partition("="))
+        option, _, value = (text.strip() for text in part.partition("="))
         option = option.lower()
-        if not equals or not option or not value:
-            raise ValueError(f"{name!r}: options are written option=value, got {part!r}.")
+        if not option or not value:
+            raise ValueError(
+                f"{name!r}: options are written option=value, of numbers and words; got {part!r}."
+            )
         if option in options:
             raise ValueError(f"{name!r} gives {option!r} twice.")
         options[option] = _parse_value(option, value)
@@ -62,8 +57,14 @@ def parse_name(name: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
 
 def is_metric(name: str) -> bool:
     """Whether a name, with any cut-off and options, is that of a metric of this package."""
-    match = _NAME.fullmatch(respelled(name)) if len(name) <= LONGEST_NAME else None
+    match = _match(name)
     return match is not None and canonical_name(match["name"].strip()) is not None
+
+
+def _match(name: str) -> re.Match[str] | None:
+    """The parts of a name that is well formed, in the words of this package."""
+    match = _NAME.fullmatch(respelled(name)) if len(name) <= LONGEST_NAME else None
+    return match if match and match["name"].strip() else None
 
 
 def _unknown_metric(name: str, spelling: str) -> ValueError:
@@ -71,17 +72,19 @@ def _unknown_metric(name: str, spelling: str) -> ValueError:
         return ValueError(f"{name!r} has several meanings: use {choices}.")
     if several := _if_several(spelling):
         return ValueError(f"{name!r} is not the name of a metric.{several}")
-    cutoff, bracket, options = name.strip().removeprefix(spelling).partition("(")
-    near = [
-        metric + ("" if "@" in metric or "k" not in METRICS[metric].options else cutoff)
-        + bracket + options
-        for metric in suggestions(spelling)
-    ]  # fmt: skip
+    rest = name.strip().removeprefix(spelling)
+    options = "(" + rest.partition("(")[2] if "(" in rest else ""
+    near = [one + (rest if _takes_cutoff(one) else options) for one in suggestions(spelling)]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"{name!r} is not a known metric.{hint} Known are "
         f"{', '.join(METRICS)}, and the aliases that metric_names() lists."
     )
+
+
+def _takes_cutoff(spelling: str) -> bool:
+    """Whether a cut-off can be written after the name of a metric."""
+    return "@" not in spelling and "k" in METRICS[SPELLINGS[key(spelling)]].options
 
 
 def _if_several(text: str) -> str:
@@ -136,10 +139,8 @@ def names_metric(name: Any, others: Collection[str] = ()) -> bool:
 
     Anything with "@" is, and any name that is more similar to one of these than to `others`.
     """
-    if not isinstance(name, str):
-        return False
-    if len(name) > LONGEST_NAME:
-        return "@" in name
+    if not isinstance(name, str) or len(name) > LONGEST_NAME:
+        return isinstance(name, str) and "@" in name
     base = respelled(name).partition("(")[0].strip()
     functions = {known.function.__name__ for known in METRICS.values()}
     if "@" in base or canonical_name(base) or base in functions:
@@ -243,11 +244,16 @@ def canonical_name(name: str) -> str | None:
 
 
 def suggestions(name: str) -> list[str]:
-    """Up to three metrics whose names or aliases are most similar to a misspelled one."""
+    """Up to three metrics, by those of their names that are most similar to a misspelled one."""
     if metric := _with_number(name):
         return [metric]
-    near = (SPELLINGS[spelling] for spelling in get_close_matches(key(name), SPELLINGS, 6))
-    return list(dict.fromkeys(near))[:3]
+    spelled = {key(s): s for known in METRICS.values() for s in (known.name, *known.aliases)}
+    nearest: dict[str, str] = {}
+    for spelling in get_close_matches(key(name), spelled, 6):
+        metric = SPELLINGS[spelling]
+        is_near = get_close_matches(key(name), [key(metric)])
+        nearest.setdefault(metric, metric if is_near else spelled[spelling])
+    return list(nearest.values())[:3]
 
 
 def _with_number(name: str) -> str:
@@ -256,7 +262,7 @@ def _with_number(name: str) -> str:
     metric = canonical_name(match[1]) if match else None
     if not match or metric is None:
         return ""
-    return f"{metric}@{match[2]}" if "k" in METRICS[metric].options else metric
+    return f"{metric}@{match[2]}" if _takes_cutoff(metric) else metric
 
 
 class MetricName(NamedTuple):
@@ -272,9 +278,6 @@ class MetricName(NamedTuple):
 
     aliases: tuple[str, ...]
     meaning: str
-
-    def _repr_html_(self) -> str:
-        return html_of_fields(self)
 
 
 class MetricNames(dict[str, MetricName]):

@@ -1,8 +1,8 @@
-"""The options of metrics: defaults, checks, and what a formula receives."""
+"""The options of metrics in one table: defaults, checks, and what a formula receives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,54 +10,48 @@ import numpy as np
 
 from .._typing import Array, ArrayFunction
 from .._validation import check_choice, check_cutoff, check_flag, check_number
-from ..ranking.label_functions import (
-    exponential,
-    gain_table,
-    linear,
-    relevant,
-)
+from ..ranking.label_functions import exponential, gain_table, linear, relevant
 from ..ranking.queries import RULES
 from ..ranking.ties import TIES
 
-# the parameters of metric functions in their order, with the defaults of all metrics but a few
-DEFAULTS: dict[str, Any] = {
-    "groups": None,
-    "k": None,
-    "gain": "linear",
-    "normalize": False,
-    "threshold": 0,
-    "discount": "log2",
-    "denominator": None,
-    "max_grade": 4,
-    "p": 0.8,
-    "decay": 0.85,
-    "ties": "average",
-    "unjudged": "error",
-    "adjusted": False,
-    "replace_undefined_by": 0.0,
-    "average": "macro",
-    "sample_weight": None,
-    "propensity": None,
-    "clip": None,
-    "labels": None,
-    "n_jobs": None,
-}
-# those that are no options of a metric
-DATA = ("groups", "sample_weight", "labels", "n_jobs")
+
+def as_given(value: Any) -> Any:
+    """What is read elsewhere: data, or an option that each metric checks itself."""
+    return value
 
 
-def gain_by_label(options: dict[str, Any]) -> dict[str, Any]:
-    """Options in which a gain, if there is one, is a name, a callable or a sequence by label."""
-    return options | {"gain": _by_label(options["gain"])} if "gain" in options else options
+def _one_of(name: str, *allowed: str | None) -> Callable[[Any], Any]:
+    return partial(check_choice, name, allowed=allowed)
 
 
-def _by_label(gain: Any) -> Any:
-    if isinstance(gain, Mapping):
-        by_label = dict(gain)
-    elif hasattr(gain, "index") and hasattr(gain, "to_numpy"):
-        by_label = dict(zip(gain.index.tolist(), gain.tolist(), strict=True))
-    else:
+def _persistence(p: Any) -> float:
+    if check_number("p", p, 0, 1) == 1:
+        raise ValueError("p must be below 1: a user who never stops sees every document.")
+    return float(p)
+
+
+def _max_grade(max_grade: Any) -> float | None:
+    return None if max_grade is None else check_number("max_grade", max_grade, 0, 1023)
+
+
+def _clip(clip: Any) -> float | None:
+    if clip is not None and check_number("clip", clip, 0, 1) == 0:
+        raise ValueError("clip must be above 0, or None for no clipping; got 0.")
+    return None if clip is None else float(clip)
+
+
+def discount_function(discount: Any) -> ArrayFunction:
+    """The discount of an array of ranks, from a name, None, or a callable."""
+    if callable(discount):
+        return _checked("discount", discount, "rank")
+    return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
+
+
+def gain_by_label(gain: Any) -> Any:
+    """A gain as a name, a callable or a sequence by label, from these, a dict or a Series."""
+    if not hasattr(gain, "items"):
         return gain
+    by_label = dict(gain.items())
     if not by_label or set(by_label) != set(range(len(gain))):
         raise ValueError(
             "gain must have one gain for each label from 0 to the highest; got those of the labels "
@@ -68,28 +62,20 @@ def _by_label(gain: Any) -> Any:
 
 def gain_function(gain: Any, threshold: float = 0.0) -> ArrayFunction:
     """The gain of an array of labels, from a name, a sequence by integer label, or a callable."""
-    named: dict[str, ArrayFunction] = {
-        "linear": linear,
-        "exponential": exponential,
-        "binary": relevant(threshold),
-    }
     if isinstance(gain, str):
+        named = {"linear": linear, "exponential": exponential, "binary": relevant(threshold)}
         return named[check_choice("gain", gain, tuple(named))]
     if callable(gain):
         return _checked("gain", gain, "label")
-    try:
-        table = np.asarray(gain)
-        table = np.empty(0) if table.dtype.kind in "US" else table.astype(np.float64)
-    except (TypeError, ValueError):
-        table = np.empty(0)
-    if table.ndim != 1 or not table.size:
+    table = np.asarray(gain)
+    if table.ndim != 1 or not table.size or table.dtype.kind not in "biuf":
         raise TypeError(
             "gain must be 'linear', 'exponential', 'binary', numbers by integer label (a sequence, "
             f"a dict or a Series), or a callable; got {gain!r}."
         )
     if not np.isfinite(table).all() or table.min() < 0:
         raise ValueError(f"gain must hold finite values of at least 0; got {gain!r}.")
-    return gain_table(tuple(table.tolist()))
+    return gain_table(tuple(table.astype(np.float64).tolist()))
 
 
 def _checked(name: str, function: Callable[..., Any], of: str) -> ArrayFunction:
@@ -130,55 +116,37 @@ DISCOUNTS: dict[str | None, ArrayFunction] = {
     None: lambda ranks: np.ones(len(ranks)),
 }
 
-
-def discount_function(discount: Any) -> ArrayFunction:
-    """The discount of an array of ranks, from a name, None, or a callable."""
-    if callable(discount):
-        return _checked("discount", discount, "rank")
-    return DISCOUNTS[check_choice("discount", discount, tuple(DISCOUNTS))]
-
-
-def _persistence(p: Any) -> float:
-    if check_number("p", p, 0, 1) == 1:
-        raise ValueError("p must be below 1: a user who never stops sees every document.")
-    return float(p)
-
-
-def _max_grade(max_grade: Any) -> float | None:
-    return None if max_grade is None else check_number("max_grade", max_grade, 0, 1023)
-
-
-def _clip(clip: Any) -> float | None:
-    if clip is not None and check_number("clip", clip, 0, 1) == 0:
-        raise ValueError("clip must be above 0, or None for no clipping; got 0.")
-    return None if clip is None else float(clip)
-
-
-# for each option whose check is the same for all metrics: what checks it and returns what a
-# formula receives
-READERS: dict[str, Callable[[Any], Any]] = {
-    "k": check_cutoff,
-    "ties": lambda ties: check_choice("ties", ties, TIES),
-    "threshold": partial(check_number, "threshold"),
-    "discount": discount_function,
-    "normalize": partial(check_flag, "normalize"),
-    "adjusted": partial(check_flag, "adjusted"),
-    "p": _persistence,
-    "decay": partial(check_number, "decay", low=0, high=1),
-    "max_grade": _max_grade,
-    "average": lambda average: check_choice("average", average, ("macro", "micro", None)),
-    "replace_undefined_by": partial(check_number, "replace_undefined_by", allow_nan=True),
-    "unjudged": lambda unjudged: check_choice("unjudged", unjudged, RULES),
-    "clip": _clip,
+# the parameters of metric functions in their order: the default of all metrics but a few, and what
+# checks a value and returns what a formula receives
+OPTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "groups": (None, as_given),
+    "k": (None, check_cutoff),
+    "gain": ("linear", as_given),
+    "normalize": (False, partial(check_flag, "normalize")),
+    "threshold": (0, partial(check_number, "threshold")),
+    "discount": ("log2", discount_function),
+    "denominator": (None, as_given),
+    "max_grade": (4, _max_grade),
+    "p": (0.8, _persistence),
+    "decay": (0.85, partial(check_number, "decay", low=0, high=1)),
+    "ties": ("average", _one_of("ties", *TIES)),
+    "unjudged": ("error", _one_of("unjudged", *RULES)),
+    "adjusted": (False, partial(check_flag, "adjusted")),
+    "replace_undefined_by": (0.0, partial(check_number, "replace_undefined_by", allow_nan=True)),
+    "average": ("macro", _one_of("average", "macro", "micro", None)),
+    "sample_weight": (None, as_given),
+    "propensity": (None, as_given),
+    "clip": (None, _clip),
+    "labels": (None, as_given),
+    "n_jobs": (None, as_given),
 }
+# those that are no options of a metric
+DATA = ("groups", "sample_weight", "labels", "n_jobs")
 
 
 def read_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as a formula receives them, each checked alone."""
-    ready = {
-        option: READERS[option](value) if option in READERS else value
-        for option, value in options.items()
-    }
+    """Options as a formula receives them, each checked alone; a user's own are unchanged."""
+    ready = {name: OPTIONS.get(name, (None, as_given))[1](given) for name, given in options.items()}
     if "gain" in ready:
         ready["gain"] = gain_function(ready["gain"], ready.get("threshold", 0.0))
     return ready

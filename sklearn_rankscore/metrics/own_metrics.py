@@ -13,15 +13,12 @@ from sklearn.metrics import get_scorer_names
 
 from .._validation import check_number
 from .definition import METRICS, SPELLINGS, Definition, declare, key
-from .metric import score
+from .metric import OF_METRICS, score
 from .names import AMBIGUOUS
-from .options import DATA, DEFAULTS
+from .options import DATA, OPTIONS
 
-# options that every metric has, and arguments of other functions
-_RESERVED = {
-    "y_true", "y_score", *DATA, "unjudged", "adjusted", "replace_undefined_by", "average",
-    "propensity", "clip", "like", "target",
-}  # fmt: skip
+# arguments that a formula does not receive
+_RESERVED = {"y_true", "y_score", *DATA, *OF_METRICS, "like", "target"}
 
 
 class OwnMetric:
@@ -172,19 +169,20 @@ def _register(definition: Definition) -> OwnMetric:
     again = known is not None and known.is_own and _origin(known) == _origin(definition)
     for spelling in (name, *definition.aliases):
         owner = SPELLINGS.get(key(spelling))
+        taken = ""
         if owner is not None and not (again and owner == name):
-            raise _taken(spelling, f"by the metric {owner!r}")
-        if spelling in get_scorer_names():
-            raise _taken(spelling, "by a scorer of scikit-learn")
-        if choices := AMBIGUOUS.get(key(spelling)):
-            raise _taken(spelling, f"because it may mean {choices}")
+            taken = f"by the metric {owner!r}"
+        elif spelling in get_scorer_names():
+            taken = "by a scorer of scikit-learn"
+        elif choices := AMBIGUOUS.get(key(spelling)):
+            taken = f"because it may mean {choices}"
+        if taken:
+            raise ValueError(
+                f"the name {spelling!r} is taken {taken}. Register the metric under another one."
+            )
     function = OwnMetric(definition)
     declare(function._definition)
     return function
-
-
-def _taken(name: str, by: str) -> ValueError:
-    return ValueError(f"the name {name!r} is taken {by}. Register the metric under another one.")
 
 
 def _origin(definition: Definition) -> tuple[Any, Any]:
@@ -197,17 +195,15 @@ def _origin(definition: Definition) -> tuple[Any, Any]:
 
 def _check_formula(formula: Any, denominators: Sequence[str]) -> None:
     """Refuse what is no function of a block, and parameters that are no options."""
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = [*inspect.signature(formula).parameters.values()] if callable(formula) else []
-    if not parameters or any(p.kind in kinds for p in parameters):
+    if not parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
         raise TypeError(
             "a formula is a function of a block and of named options, such as "
             f"formula(block, k, gain, ties); got {formula!r}."
         )
+    known = OPTIONS.keys() - (set() if denominators else {"denominator"})
     for parameter in parameters[1:]:
-        name, known = parameter.name, dict.fromkeys(DEFAULTS)
-        if not denominators:
-            known.pop("denominator")
+        name = parameter.name
         if name in _RESERVED:
             raise ValueError(f"a formula has no parameter {name!r}, which is not passed to it.")
         if name not in known and parameter.default is parameter.empty:

@@ -88,8 +88,13 @@ def read_propensity(given: Any, queries: Queries, data: Sequence[Any]) -> Array:
     shown = f"propensity {given!r}" if is_place else "propensity"
     values = find_column(given, data, "propensity") if is_place else given
     values = check_propensities(values, shown)
-    n_documents, n_queries = len(queries.y_true), len(queries)
-    if values.shape != (n_documents,) and not _is_aligned(values.shape, queries):
+    n_documents, n_queries, grouping = len(queries.y_true), len(queries), queries.grouping
+    shapes: list[Any] = [(n_documents,), (n_documents, 1)]
+    # two-dimensional values of queries that stand in the order of their ids
+    starts = np.arange(n_queries) * (width := n_documents // n_queries)
+    if grouping.rows is None and np.array_equal(grouping.starts, starts):
+        shapes.append((n_queries, width))
+    if values.shape not in shapes or values.size != n_documents:
         raise ValueError(
             f"{shown} must hold one probability per document: got shape {values.shape} for "
             f"{n_documents} documents in {counted(n_queries, 'query')}."
@@ -102,16 +107,6 @@ def check_propensities(given: Any, shown: str) -> Array:
     values = as_numbers(given, shown).astype(np.float64)
     check_propensity_range(shown, values)
     return values
-
-
-def _is_aligned(shape: tuple[int, ...], queries: Queries) -> bool:
-    """Whether values of a two-dimensional shape are those of the documents in input order."""
-    if shape == (len(queries.y_true), 1):
-        return True
-    grouping, width = queries.grouping, shape[-1]
-    starts = np.arange(len(queries)) * width
-    in_rows = grouping.rows is None and np.array_equal(grouping.starts, starts)
-    return in_rows and shape == (len(queries), width) and bool((queries.sizes == width).all())
 
 
 def find_column(source: Any, data: Iterable[Any], option: str) -> Any:

@@ -9,7 +9,6 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import cross_validate
 
 from sklearn_rankscore import (
-    RankingAccumulator,
     evaluate,
     make_ranking,
     make_ranking_scorer,
@@ -84,11 +83,12 @@ def test_a_spelling_is_the_metric_that_it_names(spelling, name, data):
     ("name", "message"),
     [
         ("ndgc@10", "'ndgc@10' is not a known metric. Did you mean 'ndcg@10'"),
-        ("mean_average_precison@5", "Did you mean 'map@5'"),
+        ("mean_average_precison@5", "Did you mean 'mean_average_precision@5'"),
         ("ndcg10", "Did you mean 'ndcg@10'"),
         ("top_k_accuracy@3", "several meanings: use 'hit_rate@k'"),
         ("kendal@5", r"Did you mean 'kendall_tau'\?"),
-        ("roc_auc@5", r"Did you mean 'query_auc'"),
+        ("roc_auc@5", "Did you mean 'group_auc'"),
+        ("num_ret", r"Did you mean 'num_rel_ret'\?"),  # trec_eval's, which counts other documents
         ("bpref5", r"Did you mean 'bpref'\?"),
         ("ndcg_10", "Did you mean 'ndcg@10'"),
         ("ndcg_score", "Did you mean 'ndcg'"),
@@ -102,7 +102,7 @@ def test_a_spelling_is_the_metric_that_it_names(spelling, name, data):
         ("map_cut_10@5", "Did you mean 'map@10'"),
         ("ndcg@0-", "must be a positive integer, got '0-'"),
         ("-ndcg", "'-ndcg' is not a known metric. Did you mean 'ndcg'"),
-        ("ndcg@" + "1" * 5000, r"'ndcg@1+'\.\.\. of 5,005 letters is not the name of a metric"),
+        ("ndcg@" + "1" * 5000, "^'ndcg@1+ is not the name of a metric"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_nearest_of_this_package(name, message, data):
@@ -169,12 +169,6 @@ def test_a_dict_gives_metrics_other_names(data):
     assert evaluate(y, s, metrics, groups=groups) == dict(zip(metrics, plain.values(), strict=True))
     scores = query_scores(y, s, metrics, groups=groups)
     assert scores.mean() == pytest.approx(dict(zip(metrics, plain.values(), strict=True)))
-    results = {"map@1": 0.2, "mrr": 0.3}  # what an earlier call returned
-    assert list(evaluate(y, s, results, groups=groups)) == ["map@1", "mrr"]
-    lists = {"map": [0.2, 1.0], "mrr": [0.3, 0.5]}  # of each query, as from JSON
-    assert list(evaluate(y, s, lists, groups=groups)) == ["map", "mrr"]
-    summaries = RankingAccumulator(["map@1", "mrr"]).update(y, s, groups).result()
-    assert list(evaluate(y, s, summaries, groups=groups)) == ["map@1", "mrr"]
 
 
 def own(block):
@@ -184,10 +178,10 @@ def own(block):
 @pytest.mark.parametrize("name", ["a" * 10**6, "ndcg@" * 10**5, "ndcg(" + "k=1," * 10**5 + ")"])
 def test_a_name_of_a_million_letters_is_refused_at_once(name):
     start = time.perf_counter()
-    with pytest.raises(ValueError, match="letters is not the name of a metric") as error:
+    with pytest.raises(ValueError, match="is not the name of a metric") as error:
         evaluate([0, 1], [1, 2], name)
     assert time.perf_counter() - start < 0.5  # 12 s when it was compared with known names
-    assert len(str(error.value)) < 200
+    assert len(str(error.value)) < 300
 
 
 @pytest.mark.parametrize("option", ["ties", "gain", "unjudged", "average", "like"])

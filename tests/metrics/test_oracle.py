@@ -323,7 +323,7 @@ def test_one_large_tie_group(m, r, k):
         f"map@{k}(denominator=hits)": exact_map_over_hits(m, r, k),
         f"recall@{k}": Fraction(k, m),
     }
-    ours = evaluate(y_true, np.zeros(m), exact, groups="none")
+    ours = evaluate(y_true, np.zeros(m), list(exact), groups="none")
     for name, value in exact.items():
         assert ours[name] == pytest.approx(float(value), rel=1e-9), name
 
