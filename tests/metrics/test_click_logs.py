@@ -1,10 +1,13 @@
-"""Propensities harvested from logs: exact on logs without noise, close on simulated ones."""
+"""Propensities by rank: from logs and formulas, and what weighting by them costs and gains."""
+
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_rankscore import estimate_propensity
+from sklearn_rankscore import estimate_propensity, position_propensity, propensity_summary
 from sklearn_rankscore.metrics import clicks as click_logs
 
 METHODS = ["all_pairs", "pivot"]
@@ -50,12 +53,6 @@ def test_ranks_are_connected_by_chains():
         estimate(chain, method="pivot")
 
 
-def test_another_rank_may_be_examined_most():
-    rows = [*impressions(10, 2, 1, "q", "d"), *impressions(10, 4, 2, "q", "d")]
-    for method in METHODS:
-        np.testing.assert_allclose(estimate(rows, method=method), [0.5, 1], rtol=1e-4)
-
-
 @pytest.mark.parametrize("n_clicks", [(5, 20), (10, 20), (20, 20), (1, 19), (20, 5), (1, 1)])
 def test_two_ranks_alone(n_clicks):
     """The likelihood is highest at the ratio of clicks, however relevant the document is."""
@@ -70,32 +67,28 @@ def test_two_ranks_alone(n_clicks):
 
 def test_the_likelihood_is_at_its_maximum():
     """Small changes of the propensities do not increase it, for the best relevances of each."""
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        rows = [
-            (int(rng.random() < 0.9 / rank**0.5), rank, "q", document)
-            for document in range(12)
-            for rank in rng.choice([1, 2, 3], 2, replace=False).tolist()
-        ]
-        rates = {(document, rank): clicked for clicked, rank, _, document in rows}
-        try:
-            estimated = estimate(rows)
-        except ValueError:  # a rank without a click
+    rng, n_estimates = np.random.default_rng(0), 0
+    while n_estimates < 5:
+        ranks = rng.permuted(np.tile([1, 2, 3], (12, 1)), axis=1)[:, :2]  # of twelve documents
+        clicks = rng.random(ranks.shape) < 0.9 / ranks**0.5
+        if not all(clicks[ranks == k].any() for k in (1, 2, 3)):
             continue
-        best = likelihood(rates, estimated)
+        rows = [(int(clicks[d, i]), int(ranks[d, i]), "q", d) for d in range(12) for i in range(2)]
+        estimated, n_estimates = estimate(rows), n_estimates + 1
+        best = likelihood(ranks, clicks, estimated)
         for factors in np.exp(rng.normal(0, 0.05, (20, 3))):
             changed = estimated * factors
-            assert likelihood(rates, changed / changed.max()) < best + 1e-7
+            assert likelihood(ranks, clicks, changed / changed.max()) < best + 1e-7
 
 
-def likelihood(rates, propensities):
+def likelihood(ranks, clicks, propensities):
     """Of documents shown once at each of two ranks, over a grid of relevances for each pair."""
     relevances, total = np.append(np.linspace(0.001, 1, 4000), 1 - 1e-9), 0.0
-    for first, second in [(1, 2), (1, 3), (2, 3)]:
-        both = [d for d in range(12) if (d, first) in rates and (d, second) in rates]
-        clicks = [(propensities[k - 1], rates[d, k]) for d in both for k in (first, second)]
-        chances = [p * relevances if clicked else 1 - p * relevances for p, clicked in clicks]
-        total += max(sum(np.log(np.maximum(chances, 1e-12)))) if chances else 0.0
+    for pair in ([1, 2], [1, 3], [2, 3]):
+        both = (np.sort(ranks, axis=1) == pair).all(axis=1)
+        chance = propensities[ranks[both] - 1].reshape(-1, 1) * relevances
+        chance = np.where(clicks[both].reshape(-1, 1), chance, 1 - chance)
+        total += np.log(np.maximum(chance, 1e-12)).sum(axis=0).max()
     return total
 
 
@@ -154,19 +147,7 @@ REFUSED = [
 ]
 
 
-ADVICE = [
-    # a log that starts at rank 2, for which no max_rank is small enough
-    ([(c, 2 + i % 2, "q", "d") for i, c in enumerate([1, 0, 1, 1])], {}, r"rank 1 .* there\. Add"),
-    ([(1, 1, "q", "d"), (1, 3, "q", "d")], {}, r"rank 2 .* there\. Add a log of other"),
-    ([(1, k, "q", "d") for k in (1, 2, 4)], {}, "Set a smaller max_rank, or add a log"),
-]
-
-
-def test_advice_that_works():
-    assert len(estimate(ADVICE[2][0], max_rank=2)) == 2
-
-
-@pytest.mark.parametrize(("rows", "options", "message"), REFUSED + ADVICE)
+@pytest.mark.parametrize(("rows", "options", "message"), REFUSED)
 def test_refused(rows, options, message):
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
     clicks, ranks, queries, documents = columns
@@ -174,30 +155,85 @@ def test_refused(rows, options, message):
         estimate_propensity(clicks, ranks, groups=queries, documents=documents, **options)
 
 
-def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="of equal length"):
-        estimate_propensity([1, 0], [1], groups=[1], documents=[1])
-    with pytest.raises(ValueError, match="groups must hold one id per row: got 1 for 2"):
-        estimate_propensity([1, 0], [1, 2], groups=[1], documents=[1, 1])
-    with pytest.raises(ValueError, match="documents must hold one id per row: got 3 for 2"):
-        estimate_propensity([1, 1], [1, 2], groups=["q", "q"], documents=["d"] * 3)
-
-
 @pytest.mark.parametrize(
-    ("ids", "message"),
+    ("change", "message"),
     [
-        (["d", None], "documents must not have missing values; every row needs an id"),
-        ([["d"], ["e"]], "documents must be one-dimensional, one id per row"),
-        ("document", "documents must be one-dimensional, .*got str 'document'"),
-        ([2.0**53, 1], "documents must not hold float64 up to 9"),
+        ({"ranks": [1]}, "of equal length"),
+        ({"groups": [1]}, "groups must hold one id per row: got 1 for 2"),
+        ({"documents": ["d"] * 3}, "documents must hold one id per row: got 3 for 2"),
+        ({"documents": ["d", None]}, "documents must not have missing values"),
+        ({"documents": [["d"], ["e"]]}, "documents must be one-dimensional, one id per row"),
     ],
 )
-def test_the_column_of_wrong_ids_is_named(ids, message):
+def test_columns_of_other_lengths_and_wrong_ids_are_named(change, message):
+    given = {"clicks": [1, 1], "ranks": [1, 2], "groups": ["q", "q"], "documents": ["d", "d"]}
     with pytest.raises(ValueError, match=message):
-        estimate_propensity([1, 1], [1, 2], groups=["q", "q"], documents=ids)
+        estimate_propensity(**given | change)
 
 
 def test_a_fit_that_is_cut_short_warns(monkeypatch):
     monkeypatch.setattr(click_logs, "MAX_ITERATIONS", 1)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         estimate(EXACT, max_rank=3)
+
+
+def test_propensities_by_a_formula_of_the_rank():
+    ranks = np.array([[1, 2, 3], [10, 4, 1]])
+    np.testing.assert_allclose(position_propensity(ranks, eta=2), 1 / ranks**2)
+    np.testing.assert_array_equal(position_propensity(ranks, eta=0), np.ones((2, 3)))
+
+
+def test_the_effective_number_of_clicks():
+    y, p = np.array([1, 1, 0, 1, 0]), np.array([1, 0.5, 0.05, 0.25, 0.1])
+    weights = [1, 2, 4]
+    summary = propensity_summary(y, p)
+    assert summary[:2] == (5, 3)
+    assert summary.effective_clicks == pytest.approx(sum(weights) ** 2 / (1 + 4 + 16))
+    assert summary.largest_share == pytest.approx(4 / 7)
+    assert summary.clipped_share == 0
+    clipped = propensity_summary(y, p, clip=0.5)
+    assert clipped.effective_clicks == pytest.approx(25 / 9)
+    assert clipped.clipped_share == pytest.approx(3 / 5)
+    assert propensity_summary(y, np.full(5, 0.3)).effective_clicks == pytest.approx(3)
+    none = propensity_summary(y * 0, p)
+    assert (none.n_clicks, none.effective_clicks) == (0, 0)
+    assert np.isnan(none.largest_share)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: position_propensity([0, 1]), "ranks must be integers of at least 1; got 0"),
+        (lambda: position_propensity([1.5]), "at least 1; got 1.5"),
+        (lambda: position_propensity([1, np.inf]), "at least 1; got inf"),
+        (lambda: position_propensity([1, 1000], eta=200), r"eta=200 .* rank 1000 .* eta"),
+        (lambda: position_propensity([1], eta=-1), "eta must be finite and at least 0"),
+        (lambda: propensity_summary([1, 0], [0.5]), r"shape of y_true, \(2,\); got \(1,\)"),
+        (lambda: propensity_summary([1, 0], [0.5, 0]), r"must lie in \(0, 1\]"),
+        (lambda: propensity_summary([1, 0], [0.5, 1], clip=2), "clip must be in"),
+        (lambda: propensity_summary([1, 1], [1, 1e-160]), "squares of such weights are not fin"),
+    ],
+)
+def test_wrong_ranks_and_propensities_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "choose_by_clicks.py"
+
+
+def test_a_search_by_the_estimate_chooses_the_truly_better_model():
+    example = runpy.run_path(str(EXAMPLE))
+    X, clicks = example["simulate"](n_queries=300, seed=0)
+    choices = {
+        scoring: example["chosen"](example["search"](X, clicks, scoring))
+        for scoring in ("dcg@10(target=relevant)", "dcg@10", "dcg@10(propensity=seen)")
+    }
+    assert list(choices.values()) == ["match", "popularity", "match"]
+
+
+@pytest.mark.slow
+def test_the_example_runs(capsys):
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()[3:]
+    assert [line.split()[-1] for line in lines] == ["popularity", "match", "match", "match"]

@@ -1,11 +1,9 @@
 """Options: the ends of their ranges, and the metrics that they apply to."""
 
-import itertools
 import pickle
 from functools import partial
 from importlib import import_module
 
-import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
@@ -14,7 +12,6 @@ from sklearn_rankscore import (
     dcg_score,
     evaluate,
     make_ranking_scorer,
-    map_score,
     ndcg_score,
     rbp_score,
 )
@@ -24,15 +21,6 @@ Y, S, G = [2, 0, 1, 0, 1], [0.3, 0.2, 0.1, 0.9, 0.4], [0, 0, 0, 1, 1]
 
 def first_label(block):
     return block.by_rank(lambda labels: labels * 1.0)[:, 0]
-
-
-def test_metrics_of_different_cut_offs_together_equal_separate_ones():
-    random = np.random.default_rng(0)
-    y, s, g = random.integers(0, 4, 300), random.normal(size=300), random.integers(0, 9, 300)
-    names = ["ndcg@2", "ndcg@20", "map@7", "precision@25"]
-    together = evaluate(y, s, names, groups=g)
-    assert together == {name: evaluate(y, s, name, groups=g)[name] for name in names}
-    assert len({*together.values()}) == len(names)
 
 
 @pytest.mark.parametrize("form", [dict, pd.Series])
@@ -62,27 +50,6 @@ def test_the_largest_label_with_an_exponential_gain():
     assert dcg_score([1023], [0.0], gain="exponential") == 2.0**1023
     with pytest.raises(ValueError, match="gains up to inf"):
         dcg_score([1024], [0.0], gain="exponential")
-
-
-def test_map_over_hits_is_undefined_without_a_relevant_document():
-    values = map_score([[0, 0], [1, 0]], [[1, 2], [2, 1]], denominator="hits", average=None)
-    assert values.tolist() == [0.0, 1.0]
-    values = map_score([0, 0], [1, 2], denominator="hits", replace_undefined_by=0.25)
-    assert values == 0.25
-
-
-@pytest.mark.parametrize("tied", [[1, 0, 0, 0, 0], [1, 0, 1, 1, 0], [1, 1, 1, 1, 0]])
-def test_best_and_worst_mean_over_hits_of_a_group_that_the_cutoff_divides(tied):
-    """Over all orders of the tied documents, below one relevant document at rank 4."""
-    above = [0, 0, 0, 1]
-    means = []
-    for order in itertools.permutations(tied):
-        ranks = np.flatnonzero([*above, *order][:7]) + 1
-        means.append(np.mean(np.arange(1, len(ranks) + 1) / ranks))
-    y_score = [9, 8, 7, 6, 0, 0, 0, 0, 0]
-    for ties, expected in (("optimistic", max(means)), ("pessimistic", min(means))):
-        actual = map_score(above + tied, y_score, k=7, denominator="hits", ties=ties)
-        assert actual == pytest.approx(expected, rel=1e-14)
 
 
 def test_a_function_of_a_block_has_an_average():

@@ -10,12 +10,8 @@ import pytest
 from sklearn_rankscore import (
     dcg_score,
     evaluate,
-    hits_at_k,
     ndcg_score,
-    precision_at_k,
     query_scores,
-    rbp_score,
-    recall_at_k,
 )
 from sklearn_rankscore.metrics.names import METRICS
 
@@ -67,14 +63,6 @@ def test_the_mean_over_all_examinations_is_the_metric_of_the_relevance(metric, k
     (truth,) = evaluate(y, s, metric, **options).values()
     assert estimate == pytest.approx(truth, rel=1e-12)
     assert naive < 0.99 * truth
-
-
-def test_clipping_raises_small_propensities():
-    functions = [dcg_score, hits_at_k, precision_at_k, rbp_score, ndcg_score, recall_at_k]
-    for function in functions:
-        clipped = function(Y, S, groups=GROUPS, k=2, propensity=P, clip=0.5)
-        assert clipped == function(Y, S, groups=GROUPS, k=2, propensity=np.maximum(P, 0.5))
-        assert clipped != function(Y, S, groups=GROUPS, k=2, propensity=P)
 
 
 @pytest.mark.parametrize("where", ["y_true", "y_score"])

@@ -76,6 +76,8 @@ OPTIONS = [
     (ndcg_score, {"discount": lambda r: -1.0 / r}, ValueError, "discount callable"),
     (ndcg_score, {"gain": lambda y: np.where(y == 1, -1, 1)}, ValueError, "gain callable returned"),
     (ndcg_score, {"discount": lambda r: 1.0}, ValueError, "discount callable"),
+    (precision_at_k, {"threshold": -1, "unjudged": "irrelevant"}, ValueError, "negative threshold"),
+    (precision_at_k, {"unjudged": "dropp"}, ValueError, "one of 'error'.*Did you mean 'drop'"),
     (map_score, {"threshold": NAN}, ValueError, "threshold must be finite; got nan"),
     *[(map_score, {"threshold": t, "unjudged": "irrelevant"}, TypeError, "be a number")
       for t in ("1", None)],

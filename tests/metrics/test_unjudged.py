@@ -11,12 +11,8 @@ import pytest
 from sklearn_rankscore import (
     evaluate,
     ndcg_score,
-    precision_at_k,
-    query_scores,
-    ranking_report,
 )
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.ranking import ranking, read_queries
 
 NAN, INF = math.nan, math.inf
 RULES = ("irrelevant", "drop")
@@ -44,20 +40,6 @@ def test_without_the_option_nan_is_an_error_that_names_the_choices(metric):
             call(Y, S, groups=G)
         for choice in ("unjudged='irrelevant'", "unjudged='drop'", "bpref", "infap", "judged@k"):
             assert choice in str(e.value)
-
-
-def test_a_query_that_loses_all_its_documents_is_undefined():
-    def values(replacement):
-        return precision_at_k(
-            Y, S, k=2, groups=G, unjudged="drop", average=None, replace_undefined_by=replacement
-        ).tolist()
-
-    assert values(0.0) == [0.5, 0, 0.5]
-    assert values(-1.0) == [0.5, -1, 0.5]
-    assert precision_at_k(Y, S, k=2, groups=G, unjudged="drop", replace_undefined_by=NAN) == 0.5
-    # a query without relevant documents adds its ranks to the ratio of sums
-    assert precision_at_k(Y, S, k=2, groups=G, unjudged="drop", average="micro") == 2 / 6
-    assert ndcg_score(Y[5:7], S[5:7], unjudged="drop") == 0
 
 
 def test_metrics_of_several_rules_in_one_call():
@@ -140,39 +122,3 @@ def test_documents_of_the_pool_are_unjudged():
     assert infap != evaluate(Y, S, "infap", groups=G)
     with pytest.raises(ValueError, match=r"y_true contains -inf \(first at position 0\)"):
         ndcg_score(pooled, S, groups=G)
-
-
-def test_options_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match="label 0, which a negative threshold makes relevant"):
-        precision_at_k([1, 0], [1, 0], threshold=-1, unjudged="irrelevant")
-    with pytest.raises(ValueError, match=r"unjudged must be one of 'error'.*Did you mean 'drop'"):
-        precision_at_k([1, 0], [1, 0], unjudged="dropp")
-    assert evaluate([1, NAN], [1, 0], "bpref", unjudged="drop") == {"bpref": 1}
-    with pytest.raises(ValueError, match="unjudged must be one of 'error'"):
-        evaluate([1, 0], [1, 0], "bpref(unjudged=dropp)")
-
-
-def test_scores_of_queries_and_reports_take_the_option():
-    scores = query_scores(Y, S, ["ndcg@2", "judged@2"], groups=G, unjudged="drop")
-    assert scores.ids.tolist() == [0, 1, 2]
-    assert scores.mean() == evaluate(Y, S, ["ndcg@2", "judged@2"], groups=G, unjudged="drop")
-    report = ranking_report(Y, S, metrics="ndcg", k=2, groups=G, unjudged="drop", output_dict=True)
-    assert report["metrics"]["ndcg@2"]["mean"] == scores.mean()["ndcg@2"]
-    assert report["data"]["documents_unjudged"] == 4 / 9
-    text = ranking_report(Y, S, metrics="ndcg", groups=G, unjudged="drop")
-    assert "documents without a judgment        44.4%" in text
-    assert "judgment" not in ranking_report(S, S, metrics="ndcg", groups=G, unjudged="drop")
-
-
-def test_labels_without_nan_need_one_sort(monkeypatch):
-    calls = []
-    plan = ranking.Ranking._tasks
-    monkeypatch.setattr(
-        ranking.Ranking, "_tasks", lambda *args, **kw: calls.append(args) or plan(*args, **kw)
-    )
-    evaluate([1, 0, 2], [1, 2, 3], ["mrr(unjudged=drop)", "mrr", "bpref", "ndcg"])
-    assert len(calls) == 1
-    evaluate([1, NAN, 2], [1, 2, 3], ["mrr(unjudged=drop)", "map(unjudged=drop)", "bpref"])
-    assert len(calls) == 3
-    assert read_queries([1, NAN], [1, 2]).has_unjudged
-    assert not read_queries([1, 0.5], [1, 2]).has_unjudged
