@@ -22,10 +22,7 @@ from sklearn_rankscore import (
     query_auc_score,
     query_scores,
 )
-from sklearn_rankscore.metrics.metric import measure
 from sklearn_rankscore.metrics.names import METRICS
-from sklearn_rankscore.metrics.resolve import resolve
-from sklearn_rankscore.ranking import read_queries
 
 ONLY_WITHIN_CUTOFF = [n for n, m in METRICS.items() if m.adjustable == "within cut-off"]
 INCOMPLETE = ("judged", "bpref", "infap")
@@ -198,30 +195,6 @@ def test_without_a_cutoff_all_orders_are_equal(metric):
     message = rf"without a cut-off {metric}\(adjusted=true\) has the same value"
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0], [1, 2], f"{metric}(adjusted=true)")
-
-
-@pytest.mark.parametrize(
-    ("metric", "options"),
-    [
-        ("ndcg(adjusted=true)", {}),
-        ("spearman", {}),
-        (lambda block: block.sizes, {}),
-        ("dcg", {"propensity": np.ones(3)}),
-    ],
-)
-def test_no_metric_of_a_random_order(metric, options):
-    assert resolve(metric, **options).of_random_order() is None
-
-
-@pytest.mark.parametrize("name", ["ndcg@3", "map@2(ties=stable)", "precision", "query_auc"])
-def test_the_metric_of_a_random_order(name):
-    """It is the value for equal scores, whatever the scores and the rule for ties are."""
-    y_true, y_score, groups = [0, 1, 2, 0, 0, 1, 0], [3, 2, 1, 1, 4, 3, 2], [0, 0, 0, 0, 1, 1, 1]
-    queries = read_queries(y_true, y_score, groups=groups)
-    (values,) = measure(queries, [resolve(name).of_random_order()])
-    plain = name.replace("(ties=stable)", "")
-    tied = evaluate(y_true, np.zeros(7), plain, groups=groups, average=None)
-    np.testing.assert_allclose(values.per_query(0.0), tied[plain])
 
 
 def test_the_interval_of_an_adjusted_metric_has_no_bound():

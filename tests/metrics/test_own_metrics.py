@@ -1,8 +1,6 @@
 """Metrics that users register: names, options, scorers, other processes, and refusals."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -128,51 +126,6 @@ def test_intervals_know_the_limits():
     y, s = np.tile([3, 0, 0], (9, 1)), np.tile([3, 2, 1], (9, 1))
     intervals = query_scores(y, s, ["bounded", "unbounded"]).interval()
     assert 0 <= intervals["bounded"].low < intervals["bounded"].high == 1
-
-
-MODULE = """
-from sklearn_rankscore import register_metric
-
-def second_label(block):
-    return block.by_rank(lambda labels: labels, "stable")[:, 1]
-
-if {register}:
-    register_metric("second_label", second_label)
-"""
-SENDS = """
-import pickle, sys
-import {module}
-from sklearn_rankscore import make_ranking_scorer, register_metric
-if "second_label" not in __import__("sklearn_rankscore").metric_names():
-    register_metric("second_label", {module}.second_label, aliases=["second"])
-sys.stdout.buffer.write(pickle.dumps(make_ranking_scorer("second_label", replace_undefined_by=2)))
-"""
-COMPUTES = """
-import pickle, sys
-import numpy as np
-from sklearn_rankscore import metric_names
-assert "second_label" not in metric_names()
-scorer = pickle.load(sys.stdin.buffer)
-print(scorer, scorer.score_labels(np.array([3, 1, 0]), np.array([3, 2, 1]), groups=np.zeros(3)))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("register", [True, False])
-def test_a_process_that_gets_a_scorer_computes_it(tmp_path, register):
-    """The module is imported for its formula, whether that registers the metric itself or not."""
-    (tmp_path / "mine.py").write_text(MODULE.format(register=register))
-
-    def run(code, given=None):
-        command = [sys.executable, "-c", f"import sys; sys.path.append({str(tmp_path)!r})\n{code}"]
-        return subprocess.run(command, input=given, capture_output=True, check=False)
-
-    sent = run(SENDS.format(module="mine"))
-    assert sent.returncode == 0, sent.stderr.decode()
-    computed = run(COMPUTES, sent.stdout)
-    assert computed.stdout.decode() == (
-        "make_ranking_scorer('second_label', replace_undefined_by=2) 1.0\n"
-    ), computed.stderr.decode()
 
 
 def local_formula():

@@ -42,15 +42,6 @@ def test_without_the_option_nan_is_an_error_that_names_the_choices(metric):
             assert choice in str(e.value)
 
 
-def test_metrics_of_several_rules_in_one_call():
-    names = ["ndcg@2(unjudged=drop)", "NDCG@2(unjudged=irrelevant)", "mrr", "judged@2"]
-    ours = evaluate(Y, S, names, groups=G, unjudged="drop")
-    alone = {name: evaluate(Y, S, name, groups=G, unjudged=rule)[name] for name, rule in
-             zip(names[:3], ("drop", "irrelevant", "drop"), strict=True)}  # fmt: skip
-    assert ours == alone | {"judged@2": evaluate(Y, S, "judged@2", groups=G)["judged@2"]}
-    assert ours[names[0]] != ours[names[1]]
-
-
 def test_an_option_in_the_name_wins_and_the_others_are_refused_without_one():
     with pytest.raises(ValueError, match="y_true contains NaN"):
         evaluate(Y, S, ["ndcg@2(unjudged=drop)", "mrr"], groups=G)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rankscore import evaluate, recall_at_k
+from sklearn_rankscore import evaluate
 
 TEN, EIGHT = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0], [0, 4, 1, 3, 4, 1, 3, 2]
 SIX = [2, 3, 0, 1, 2]
@@ -33,25 +33,3 @@ def test_documents_in_rank_order(labels, name, expected):
     decimals = len(expected.partition(".")[2])
     printed = pytest.approx(float(expected), rel=1e-12, abs=0.501 * 10.0**-decimals)
     assert evaluate(labels, scores, name)[name] == printed
-
-
-@pytest.mark.parametrize(("ties", "expected"), [("pessimistic", 0.9167), ("average", 0.9583)])
-def test_map_of_two_queries_with_a_tie(ties, expected):
-    y_true = [[1, 0, 1, 1, 0], [0, 1, 1, 0, 0]]
-    y_score = [[0.9, 0.2, 0.7, 0.8, 0.1], [0.1, 0.8, 0.9, 0.3, 0.8]]
-    assert evaluate(y_true, y_score, "map", ties=ties)["map"] == pytest.approx(expected, abs=5e-5)
-
-
-def test_spearman_of_one_tie():
-    value = evaluate([1, 2, 3, 4, 5], [2, 1, 2, 4, 5], "spearman")["spearman"]
-    assert value == pytest.approx(0.8207826816681233, rel=1e-12)
-
-
-def test_hit_ratio_is_micro_recall():
-    hits, relevant = np.array([6, 5, 4]), np.array([10, 12, 8])
-    groups = np.repeat(["a", "b", "c"], relevant)
-    y_score = np.concatenate(
-        [np.where(np.arange(n) < f, 1.0, -np.inf) for f, n in zip(hits, relevant, strict=True)]
-    )
-    y_true = np.ones(len(groups))
-    assert recall_at_k(y_true, y_score, groups=groups, average="micro") == 0.5
