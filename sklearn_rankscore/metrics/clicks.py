@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._columns import as_numbers
 from .._table import html_of_fields
 from .._typing import Array, QueryIds
-from .._validation import check_choice, check_count, check_number, check_propensity_range
+from .._validation import check_choice, check_count, check_number, check_propensity_range, warn
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_order
 
@@ -363,9 +362,7 @@ def _refuse(wrong: Array, why: str) -> None:
     if not len(ranks):
         return
     named = f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(map(str, ranks.tolist()[:5]))}"
-    # of rank 1 alone there is nothing to estimate
-    way = "Set a smaller max_rank, or add" if ranks[0] > 2 else "Add"
-    raise ValueError(f"{named} cannot be estimated: {why}. {way} a log of other rankings.")
+    raise ValueError(f"{named} cannot be estimated: {why}.")
 
 
 def _all_pairs(clicked: Array, skipped: Array) -> Array:
@@ -403,9 +400,6 @@ def _warn_unless_optimal(optimum: Any, bounds: Any, tolerance: float) -> None:
     low, high = np.transpose(bounds)
     slope = np.clip(optimum.x - optimum.jac, low, high) - optimum.x
     if np.abs(slope).max() > tolerance:
-        warnings.warn(
-            f"the estimate of propensities did not converge ({optimum.message}). Set a smaller "
-            "max_rank, or add more of the log.",
-            ConvergenceWarning,
-            stacklevel=4,
+        warn(
+            f"the estimate of propensities did not converge: {optimum.message}", ConvergenceWarning
         )

@@ -201,21 +201,21 @@ def _check_together(definition: Definition, name: str, ready: dict[str, Any]) ->
     if not definition.best_order:
         check_choice("ties", ready["ties"], ("average", *BY_INPUT_ORDER))
     is_ratio = definition.ratio and ready.get("denominator") != "hits"
-    if ready["average"] == "micro" and not is_ratio:
-        raise ValueError(
-            "average='micro' requires a metric that is a ratio of sums, which this one is not with "
-            "these options; use 'macro' or None."
-        )
-    if ready["unjudged"] == "irrelevant" and ready.get("threshold", 0) < 0:
-        raise ValueError(
-            "unjudged='irrelevant' gives documents the label 0, which a negative threshold makes "
-            "relevant. Use unjudged='drop', or a threshold of at least 0."
-        )
-    if ready.get("adjusted") and definition.adjustable == "within cut-off" and ready["k"] is None:
-        raise ValueError(
-            f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
-            "has the same value for all orders. Give a cut-off, such as k=10."
-        )
+    refused = {
+        "average='micro' requires a metric that is a ratio of sums, which this one is not with "
+        "these options; use 'macro' or None.": ready["average"] == "micro" and not is_ratio,
+        "unjudged='irrelevant' gives documents the label 0, which a negative threshold makes "
+        "relevant. Use unjudged='drop', or a threshold of at least 0.": (
+            ready["unjudged"] == "irrelevant" and ready.get("threshold", 0) < 0
+        ),
+        f"adjusted=True compares with a random order, but without a cut-off {name or 'it'} "
+        "has the same value for all orders. Give a cut-off, such as k=10.": (
+            definition.adjustable == "within cut-off" and ready["adjusted"] and ready["k"] is None
+        ),
+    }
+    for message, applies in refused.items():
+        if applies:
+            raise ValueError(message)
 
 
 def measure(
@@ -242,11 +242,12 @@ def measure(
     for position, metric in enumerate(metrics):
         ranked, function = metric.prepare(ranking, queries, data)
         members.setdefault(ranked, {})[position] = function
-    values: dict[int, MetricValues] = {}
+    values: list[Any] = [None] * len(metrics)
     for ranked, functions in members.items():
         measured = ranked.apply([*functions.values()], n_jobs)
-        values |= zip(functions, measured, strict=True)
-    return [values[position] for position in range(len(metrics))]
+        for position, of_metric in zip(functions, measured, strict=True):
+            values[position] = of_metric
+    return values
 
 
 def compute(
@@ -256,7 +257,10 @@ def compute(
     queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
     warn_of_fixed_values(queries, metrics)
     values = measure(queries, metrics, n_jobs=n_jobs, data=(y_true, y_score))
-    return [metric.aggregate(of, queries) for metric, of in zip(metrics, values, strict=True)]
+    results = []
+    for metric, of in zip(metrics, values, strict=True):
+        results.append(metric.aggregate(of, queries))
+    return results
 
 
 def score(name: str, y_true: Any, y_score: Any, given: Mapping[str, Any]) -> Any:

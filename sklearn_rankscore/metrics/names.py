@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .._table import Table
+from .._table import Table, html_of_fields
 from .definition import METRICS as METRICS
 from .definition import SPELLINGS, key
 from .definition import display_name as display_name
@@ -278,6 +278,9 @@ class MetricName(NamedTuple):
 
     aliases: tuple[str, ...]
     meaning: str
+
+    def _repr_html_(self) -> str:
+        return html_of_fields(self)
 
 
 class MetricNames(dict[str, MetricName]):
