@@ -204,8 +204,10 @@ def test_clicks_of_ragged_queries(metric, k, data):
     tried = {name: OF_CLICKS[name] for name in OPTIONS[metric].keys() & OF_CLICKS.keys()}
     if "denominator" in OPTIONS[metric]:
         tried["denominator"] = OF_CLICKS[metric]
-    options = drawn(metric, k, data, clip=[None, 0.1, 0.5, 1], **tried)
-    assert_ragged(metric, data, options, propensity=None)
+    tried |= {"clip": [None, 0.1, 0.5, 1], "unjudged": ["error", "irrelevant", "drop"]}
+    options = drawn(metric, k, data, **tried)
+    unjudged = [] if options["unjudged"] == "error" else [math.nan, math.nan]
+    assert_ragged(metric, data, options, unjudged, propensity=None)
 
 
 def small_set(labels):

@@ -185,27 +185,3 @@ def test_a_metric_takes_propensities_or_refuses_them(metric):
         with pytest.raises(ValueError, match=reason):
             call()
     assert evaluate(Y, S, metric, groups=GROUPS, propensity=None).keys() == {metric}
-
-
-@pytest.mark.parametrize("metric", [*UNBIASED, *SELF_NORMALIZED])
-def test_documents_that_nobody_judged(metric):
-    """Their propensities leave with them, or stay with the label 0."""
-    rng = np.random.default_rng(0)
-    groups, s, p = rng.integers(0, 4, 40), rng.integers(0, 6, 40), rng.uniform(0.1, 1, 40)
-    y = rng.choice([0, 1, math.nan], 40)
-    y[groups == 2] = math.nan
-    given = {"groups": groups, "propensity": p, "average": None}
-    dropped = evaluate(y, s, [metric, f"{metric}(propensity=none)"], unjudged="drop", **given)
-    kept = ~np.isnan(y)
-    rows = {"groups": groups[kept], "propensity": p[kept], "average": None}
-    (expected,) = evaluate(y[kept], s[kept], metric, **rows).values()
-    np.testing.assert_allclose(dropped[metric], np.insert(expected, 2, 0), rtol=1e-12)
-    (naive,) = evaluate(y[kept], s[kept], metric, **rows | {"propensity": None}).values()
-    np.testing.assert_allclose(dropped[f"{metric}(propensity=none)"], np.insert(naive, 2, 0))
-    zero = evaluate(np.nan_to_num(y), s, metric, **given)
-    irrelevant = evaluate(y, s, metric, unjudged="irrelevant", **given)
-    np.testing.assert_array_equal(irrelevant[metric], zero[metric])
-    with pytest.raises(ValueError, match="y_true contains NaN"):
-        evaluate(y, s, metric, **given)
-    nothing = evaluate(y * math.nan, s, metric, unjudged="drop", **given)
-    np.testing.assert_array_equal(nothing[metric], np.zeros(4))
