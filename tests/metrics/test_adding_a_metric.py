@@ -15,7 +15,7 @@ from textwrap import indent
 
 import pytest
 
-from sklearn_rankscore import dcg_score
+from sklearn_rankscore import ndcg_score
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,9 +58,9 @@ def q_measure_score(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[QAr
     """
     return score("q_measure", y_true, y_score, options)
 '''
-# as that of DCG, which has more options
+# as that of NDCG, which has more options
 DOCSTRING = re.sub(
-    r"^(discount|propensity|clip) : .*\n(    .*\n)+", "", inspect.getdoc(dcg_score), flags=re.M
+    r"^(discount|propensity|clip) : .*\n(    .*\n)+", "", inspect.getdoc(ndcg_score), flags=re.M
 )
 FUNCTION = FUNCTION.replace("DOCSTRING", indent(DOCSTRING, "    ").strip())
 ORACLE = """
