@@ -111,7 +111,7 @@ def from_ranked_lists(
     of_names = {"actual": [of if _is_collection(of) else (of,) for of in truth.entries.values()]}
     for system, of_system in systems.items():
         name = f"predicted {system!r}" if system else "predicted"
-        of_names[name] = _aligned(truth, _by_query(of_system, name), unordered=Set)
+        of_names[name] = _aligned(truth, _by_query(of_system, name), unordered=(Set,))
     if exclude is not None:
         of_names["exclude"] = _aligned(truth, _by_query(exclude, "exclude"))
     columns = [(_items(truth, lists, name), None) for name, lists in of_names.items()]
@@ -188,7 +188,9 @@ def _is_collection(entry: Any) -> bool:
     return hasattr(entry, "__len__") and not is_one
 
 
-def _aligned(truth: _Lists, other: _Lists, *, unordered: Any = None) -> list[Any]:
+def _aligned(
+    truth: _Lists, other: _Lists, *, unordered: tuple[type, ...] | None = None
+) -> list[Any]:
     """The list of each query of `truth`, which are of no type that is unordered; () if it has none.
 
     By default they may be, and those of other queries do not matter.
@@ -205,8 +207,9 @@ def _aligned(truth: _Lists, other: _Lists, *, unordered: Any = None) -> list[Any
         )
     if "positions" in (truth.ids, other.ids):
         entries = dict(zip(known, entries.values(), strict=True))
-    unknown = [query for query in entries if query not in known]
-    if unknown and unordered is not None:
+    if unordered is None:
+        return [entries.get(query, ()) for query in known]
+    if unknown := [query for query in entries if query not in known]:
         raise ValueError(
             f"`{truth.name}` lacks {counted(len(unknown), 'query')} of `{other.name}`; the first "
             f"is {shown(unknown[0])}, where `{truth.name}` has ids such as "
@@ -214,7 +217,7 @@ def _aligned(truth: _Lists, other: _Lists, *, unordered: Any = None) -> list[Any
             f"list in `{truth.name}`, with which they count 0 in most metrics (option "
             "replace_undefined_by)."
         )
-    for query, entry in entries.items() if unordered is not None else ():
+    for query, entry in entries.items():
         if not _is_collection(entry) or isinstance(entry, unordered):
             raise TypeError(
                 f"{other.name} must hold a list for each query, best first, an empty one if it has "
@@ -359,7 +362,7 @@ def from_relevance_lists(relevances: Any) -> Documents:
         truth = truth._replace(entries=dict.fromkeys(chain.from_iterable(of[1] for of in lists)))
     results = []
     for of_system in lists:
-        name, entries = of_system.name, _aligned(truth, of_system, unordered=Set | Mapping)
+        name, entries = of_system.name, _aligned(truth, of_system, unordered=(Set, Mapping))
         values = list(chain.from_iterable(entries))
         labels = as_numbers(values, name, allow_nan=True) if values else np.zeros(0, dtype=int)
         if labels.ndim != 1:

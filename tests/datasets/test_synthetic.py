@@ -1,9 +1,8 @@
 """The synthetic data: a fair comparison of models, and a generator that stays what it was."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
+from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
 from sklearn_rankscore import QueryRanker, make_ranking, ndcg_score
@@ -18,13 +17,9 @@ def held_out_ndcg(model, utility, seed):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(
-    ("library", "name"), [("lightgbm", "LGBMRanker"), ("xgboost", "XGBRanker")]
-)
-def test_a_ranker_is_clearly_better_than_a_linear_model(library, name, seed):
-    quiet = {"verbose": -1} if library == "lightgbm" else {}
-    ranker = getattr(import_module(library), name)(n_jobs=1, n_estimators=50, **quiet)
+def test_a_ranker_is_clearly_better_than_a_linear_model(seed):
     linear = held_out_ndcg(Ridge(), "interactions", seed)
+    ranker = LGBMRanker(n_jobs=1, n_estimators=50, verbose=-1)
     assert held_out_ndcg(ranker, "interactions", seed) > linear + 0.15
     assert linear > 0.5  # and yet the linear model is of some use: a random order has 0.46
 

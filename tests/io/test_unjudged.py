@@ -1,13 +1,11 @@
 """Documents without a judgment, from every function that reads judgments, against trec_eval."""
 
-import copy
 import math
 import pickle
 import warnings
 from importlib import import_module
 from io import StringIO
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -145,21 +143,16 @@ def test_the_arguments_hold_a_rule_for_their_unjudged_documents():
         assert 0 < report["data"]["documents_unjudged"] < 1
 
 
-def test_labels_keep_what_is_known_of_them_through_pickles_copies_and_processes():
+def test_copies_of_labels_keep_what_is_known_of_them():
     """b is judged irrelevant above a in one of two queries; x, c and y are not judged."""
     qrels = {"q1": {"a": 1, "b": 0, "c": -1}, "q2": {"a": 1, "d": 0, "e": 0}}
     run = {"q1": {"x": 4.0, "a": 3.0, "c": 2.0, "b": 1.0}}
     run["q2"] = {"y": 3.0, "d": 2.5, "a": 2.0, "e": 1.0}
-    names, documents = ["bpref", "judged@2", "infap", "mrr"], from_trec(qrels, run)
-    expected = evaluate(metrics=names, **documents)
-    assert (expected["bpref"], expected["judged@2"]) == (0.5, 0.5)
-    labels = documents["y_true"]
-    for same in (pickle.loads(pickle.dumps(documents)), copy.deepcopy(documents)):
-        assert evaluate(metrics=names, **same) == expected
-    for same in (labels[:], labels.ravel(), labels.tolist(), pd.Series(labels)):
-        assert evaluate(metrics=names, **documents | {"y_true": same}) == expected
-    call = joblib.delayed(evaluate)(metrics=names, **documents)
-    assert joblib.Parallel(n_jobs=2)([call, call]) == [expected, expected]
+    documents = from_trec(qrels, run)
+    for same in (documents, pickle.loads(pickle.dumps(documents))):
+        for labels in (same["y_true"], same["y_true"].tolist(), pd.Series(same["y_true"])):
+            values = evaluate(metrics=["bpref", "judged@2"], **same | {"y_true": labels})
+            assert values == {"bpref": 0.5, "judged@2": 0.5}
 
 
 @pytest.mark.parametrize("unjudged", RULES)

@@ -15,9 +15,6 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix, random_array
 
 from sklearn_rankscore import (
-    CutoffCurveDisplay,
-    QueryDeltaDisplay,
-    compare,
     evaluate,
     from_frames,
     from_ranked_lists,
@@ -26,8 +23,6 @@ from sklearn_rankscore import (
     from_trec,
     mrr_score,
     ndcg_score,
-    query_scores,
-    ranking_report,
     recall_at_k,
 )
 
@@ -445,43 +440,3 @@ def test_a_query_without_documents_counts_as_the_metric_says():
     assert "Remove them from `predicted`, or give them an empty list" in str(caught.value)
     assert "they count 0 in most metrics (option replace_undefined_by)" in str(caught.value)
     assert recall_at_k(**from_ranked_lists({**actual, "bob": []}, predicted), k=1) == 0.5
-
-
-def test_reports_displays_and_comparisons_take_the_systems():
-    rng = np.random.default_rng(3)
-    actual = {f"q{i}": dict(zip("abcdef", rng.integers(0, 3, 6).tolist(), strict=True))
-              for i in range(12)}  # fmt: skip
-    systems = {name: {q: rng.choice(list("abcdefghij"), size, replace=False) for q in actual}
-               for name, size in [("a", 8), ("b", 5)]}  # fmt: skip
-    documents = from_ranked_lists(actual, systems)
-    values = evaluate(metrics=["map", "ndcg@3"], **documents)
-    scores = query_scores(metrics=["map", "ndcg@3"], **documents)
-    for name, of_system in scores.items():
-        assert of_system.mean() == pytest.approx(values[name], rel=1e-12)
-    difference = compare(scores, baseline="a", n_resamples=99)["map", "b"].difference
-    assert difference == pytest.approx(values["b"]["map"] - values["a"]["map"])
-    options = {"k": 3, "metrics": "ndcg", "n_resamples": 99}
-    reports = ranking_report(**documents, **options, output_dict=True)
-    for name, report in reports.items():
-        assert report["metrics"]["ndcg@3"]["mean"] == pytest.approx(values[name]["ndcg@3"])
-    curve = CutoffCurveDisplay.from_predictions(**documents, k=[1, 3], n_resamples=9)
-    assert curve.means["b"][1] == pytest.approx(values["b"]["ndcg@3"])
-    delta = QueryDeltaDisplay.from_predictions(**documents, metric="map", n_resamples=9)
-    assert np.mean(delta.deltas) == pytest.approx(difference)
-
-
-def test_systems_may_have_numbers_as_names_and_series_equal_indexes():
-    y, groups = [1, 0, 0, 1], [0, 0, 1, 1]
-    numbered = {1: [2, 1, 2, 1], 2: [1, 2, 1, 2]}
-    assert evaluate(y, numbered, "mrr", groups=groups) == {1: {"mrr": 0.75}, 2: {"mrr": 0.75}}
-    comparison = compare(query_scores(y, numbered, "mrr", groups=groups))
-    for table in (comparison, comparison.system_table()):
-        for text in (table._repr_html_(), table.to_markdown(), table.to_latex()):
-            assert "0.75" in text
-    report = ranking_report(y, numbered, groups=groups, metrics="mrr", by={0: "x", 1: "y"})
-    assert "Compared with 1 by the permutation test" in report.to_html()
-    labels_ = pd.Series([1, 0, 1], index=[3, 4, 5])
-    scores = {"a": labels_ + 1, "b": labels_[::-1]}
-    with pytest.raises(ValueError, match="the scores of 'b' have another index"):
-        evaluate(labels_, scores, "mrr")
-    assert evaluate(labels_, {**scores, "b": labels_}, "mrr")["b"]["mrr"] == 1

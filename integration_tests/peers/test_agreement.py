@@ -1,7 +1,6 @@
 """The same numbers from files, dicts, frames, the command line, and trec_eval (pytrec_eval)."""
 
 import json
-import re
 from importlib import import_module
 
 import pandas as pd
@@ -42,18 +41,6 @@ def long(nested, names):
     return pd.DataFrame(sorted(rows), columns=names)
 
 
-def refused_with_its_line(qrels_file, run_file, judged, capsys):
-    """A line that repeats a document is an error in the package and on the command line."""
-    lines = run_file.read_text().splitlines(keepends=True)
-    again = next(line for line in lines if line.split()[0] in judged)
-    run_file.write_text("".join([*lines, again]))
-    message = f"{run_file}, line {len(lines) + 1}: duplicate document"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        from_trec(qrels_file, run_file, complete=False)
-    assert main(["evaluate", str(qrels_file), str(run_file)]) == 1
-    assert message in capsys.readouterr().err
-
-
 def trec_eval(judged, run):
     measures = {"ndcg", "ndcg_cut.3", "map", "map_cut.3", "P.5", "recall.5", "recip_rank"}
     pytrec_eval = import_module("pytrec_eval")
@@ -74,13 +61,11 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("agreement")
 
 
-@pytest.mark.parametrize("n", [40, pytest.param(200, marks=pytest.mark.slow)])
-@pytest.mark.integration
-def test_all_ways_agree(n, folder, capsys):
+def test_all_ways_agree(folder, capsys):
     n_queries = 0
 
     @given(qrels, runs)
-    @examples(n)
+    @examples(60)
     def check(judged, run):
         nonlocal n_queries
         if judged.keys().isdisjoint(run):
@@ -107,7 +92,6 @@ def test_all_ways_agree(n, folder, capsys):
         assert of_run == {
             q: pytest.approx({m: theirs[q][t] for m, t in PAIRS.items()}, abs=1e-12) for q in theirs
         }
-        refused_with_its_line(*files, judged, capsys)
 
     check()
-    assert n_queries > n / 4
+    assert n_queries > 15
