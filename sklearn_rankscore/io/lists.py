@@ -111,6 +111,7 @@ def from_ranked_lists(
     of_names = {"actual": [of if _is_collection(of) else (of,) for of in truth.entries.values()]}
     for system, of_system in systems.items():
         name = f"predicted {system!r}" if system else "predicted"
+        _refuse_items_and_scores(of_system, name)
         of_names[name] = _aligned(truth, _by_query(of_system, name), unordered=(Set,))
     if exclude is not None:
         of_names["exclude"] = _aligned(truth, _by_query(exclude, "exclude"))
@@ -480,6 +481,15 @@ def from_recommendations(
     return _labelled(ids, items, judged, results, unjudged=unjudged, exclude=seen)
 
 
+def _refuse_items_and_scores(predicted: Any, name: str) -> None:
+    if isinstance(predicted, tuple) and [getattr(of, "ndim", 0) for of in predicted] == [2, 2]:
+        raise TypeError(
+            f"{name} is a tuple of item numbers and scores, as returned by implicit. With a matrix "
+            "of interactions, use from_recommendations(interactions, *model.recommend(...)), with "
+            "several systems, as two dicts."
+        )
+
+
 def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], Rows]:
     """The shape and the entries of a matrix, which is not changed."""
     matrix = csr_array(values if hasattr(values, "tocsr") else as_numbers(values, name), copy=True)
@@ -499,6 +509,7 @@ def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int
 
 def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Rows:
     """The items recommended to each user, best first."""
+    _refuse_items_and_scores(recommended, "recommended")
     items = as_column(recommended, "recommended")
     by_rank: Array = -np.arange(items.shape[-1], dtype=np.float32)
     values = (

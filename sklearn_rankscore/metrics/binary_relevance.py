@@ -311,7 +311,7 @@ def precision_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[Prec
 @metric(
     "recall",
     formulas.recall,
-    aliases=("R", "set_recall"),
+    aliases=("R", "set_recall", "set_R"),
     ratio=True,
     denominators=("relevant", "min"),
     adjustable="within cut-off",
@@ -487,7 +487,7 @@ def f1_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[RatioArgs])
 @metric(
     "hits",
     formulas.hits,
-    aliases=("num_hits", "num_rel_ret"),
+    aliases=("num_hits",),
     adjustable="within cut-off",
     limits=lambda options: UNKNOWN if options["k"] is None else (0.0, float(options["k"])),
     clicks=UNBIASED,
@@ -552,7 +552,7 @@ def hits_at_k(y_true: ArrayLike, y_score: ArrayLike, **options: Unpack[HitsArgs]
     Notes
     -----
     Tied documents share the mean relevance of their tie group [1]_. Of all queries together,
-    trec_eval prints the sum of num_rel_ret, not the mean.
+    trec_eval's num_rel_ret is the sum over queries, not the mean.
     See :ref:`shared-parameters`, :doc:`/guide/ties` and :doc:`/guide/undefined`.
 
     References

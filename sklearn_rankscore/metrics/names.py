@@ -173,6 +173,7 @@ AMBIGUOUS: dict[str, str] = {
         "'hit_rate@k', the fraction of queries with a relevant document within the cut-off, or "
         "'precision@k', the fraction of relevant documents within it"
     ),
+    "numrelret": "'hits', the mean over queries, where trec_eval prints the sum",
 }
 
 # what others write, in the words of this package, with an option: trec_eval and MTEB, "P_10",
@@ -187,7 +188,8 @@ _OTHERS = tuple(
     )
 )
 # ir_measures, whose rel is the lowest relevant label, "P(rel=2)@5"
-_WITH_REL = re.compile(r"([^@()]+)\(\s*rel\s*=\s*(\d+)\s*\)\s*(@\s*\d+)?")
+_IR_MEASURES = re.compile(r"([^@()]+)\(([^@()]+)\)\s*(@\s*\d+)?")
+_REL = re.compile(r"\brel\s*=\s*(\d+)")
 # CatBoost, "NDCG:top=10;type=Exp"
 _PARAMETER = r"(?:top|type|border|decay|denominator|hints|use_weights)=[-+.\w~]+"
 _CATBOOST = re.compile(rf"(\w+?)(?:at)?:({_PARAMETER}(?:;{_PARAMETER})*)|(precision|recall)at")
@@ -205,8 +207,10 @@ SHORTEST_TYPO, LEAST_SIMILAR = 4, 0.75
 def respelled(name: str) -> str:
     """A name in the words of another library in those of this one; other names unchanged."""
     name = name.strip()
-    if match := _WITH_REL.fullmatch(name):
-        return f"{match[1]}{match[3] or ''}(threshold={int(match[2]) - 1})"
+    match = _IR_MEASURES.fullmatch(name)
+    if match and (match[3] or _REL.search(match[2])):
+        options = _REL.sub(lambda rel: f"threshold={int(rel[1]) - 1}", match[2])
+        return f"{match[1]}{match[3] or ''}({options})"
     written, bracket, given = name.partition("(")
     if bracket and not given.endswith(")"):
         return name
