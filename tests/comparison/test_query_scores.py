@@ -2,9 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import pl
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, evaluate, make_ranking, ndcg_score, query_scores
@@ -153,7 +152,7 @@ def test_frames(data, library, kind):
 
 
 def test_tables():
-    scores = QueryScores(pa.array(["a", "b"]), [[0.5, np.nan], [1.0, 0.25]], ["ndcg", "<auc>"])
+    scores = QueryScores(pd.Series(["a", "b"]), [[0.5, np.nan], [1.0, 0.25]], ["ndcg", "<auc>"])
     assert repr(scores).splitlines() == [
         "QueryScores of 2 queries",
         "         mean  std. error  queries",

@@ -17,6 +17,9 @@ class Absent:
     def __bool__(self):
         return False
 
+    def __getitem__(self, key):
+        return self
+
     def __call__(self, *args, **kwargs):
         return self
 

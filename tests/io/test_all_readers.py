@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import pa, pl
 from scipy.sparse import csr_array
 
 from sklearn_rankscore import from_frames, from_ranked_lists, from_recommendations, from_trec
@@ -180,7 +179,8 @@ def of_frames(library, kind):
     )
 
 
-LIBRARIES = (pd.DataFrame, pl.DataFrame, pa.table)
+LIBRARIES = (pd.DataFrame, *((pl.DataFrame, pa.table) if pl else ()))
+PARQUET = [".parquet"] if pa else []
 QRELS = [
     qrels_text,
     dict,
@@ -190,14 +190,14 @@ QRELS = [
 QRELS += [
     lambda data: [Judged(*row, "0") for row in tuples(data, lambda *row: row)],
     lambda data: positions(data, "rel"),
-    *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", ".parquet", ".txt", ".gz", ".bz2")),
+    *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", *PARQUET, ".txt", ".gz", ".bz2")),
 ]
 RUNS = [
     lambda data: tuples(data, Scored),
     lambda data: tuple(tuples(data, Scored)),
     lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data, Scored)],
     lambda data: positions(data, "score"),
-    *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", ".parquet", ".run", ".gz", ".xz")),
+    *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", *PARQUET, ".run", ".gz", ".xz")),
     *(run_text, dict, records, pairs),
     *(lambda data, of=of: long(data, "score", of) for of in LIBRARIES),
 ]

@@ -5,8 +5,8 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from frames import pl
 
 from sklearn_rankscore import (
     evaluate,

@@ -9,9 +9,8 @@ from io import BytesIO, StringIO
 import numpy as np
 import oracle
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import pa, pl
 from scipy.sparse import csr_array, csr_matrix, random_array
 
 from sklearn_rankscore import (
@@ -36,7 +35,11 @@ GAPS = pd.DataFrame(
     {"user": [1, 2, 2, 3, 3, 3], "item": list("abaabc"), "rank": [9.0, 2, 5, 4.5, 4.5, 7]}
 )
 A = pd.DataFrame({"user": [1, 2, 3], "item": ["a"] * 3})
-LIBRARIES = [lambda f: f, pl.from_pandas, lambda f: pa.Table.from_pandas(f, preserve_index=False)]
+LIBRARIES = [lambda f: f]
+if pl:
+    LIBRARIES += [pl.from_pandas, lambda f: pa.Table.from_pandas(f, preserve_index=False)]
+COLUMNS = [pd.Series, list, tuple, *((pl.Series, pa.array) if pl else ())]
+TABLES = [pd.DataFrame, *([lambda rows: pl.DataFrame(rows, orient="row")] if pl else ())]
 BIG = np.array([2**53 + 1, 2**53])
 LEFT = LOG.assign(y=1).merge(TOP, on=["user", "item"], how="left").fillna({"score": -INF})
 SIMILAR = (
@@ -118,9 +121,9 @@ LISTS = [
       for dtype in (object, "str", "category") for index in (None, ["u", "v", "w"])
       for cells, expected in ((COUNTRIES, [1, 0.5, 1]), (MISSING, [1, 1, 1]))),
     *((lists(truth, top), {"ndcg": [1, 0.5, 1]})
-      for truth in (pl.Series([["US"], ["CN"], ["FR"]]), ["US", "CN", {"FR": 1}])
-      for top in (pl.Series(COUNTRIES), np.array(COUNTRIES), COUNTRIES)),
-    (lists(["US", "CN", "FR"], pl.DataFrame(MISSING, orient="row")), {"ndcg": [1, 1, 1]}),
+      for truth in (*(of([["US"], ["CN"], ["FR"]]) for of in COLUMNS), ["US", "CN", {"FR": 1}])
+      for top in (*(of(COUNTRIES) for of in COLUMNS), np.array(COUNTRIES))),
+    *((lists(["US", "CN", "FR"], of(MISSING)), {"ndcg": [1, 1, 1]}) for of in TABLES),
     (lists([["a"], [], ["b"]], [["a"], [], ["b"]]), {"mrr": [1, 0, 1]}),
     (lists([[], []], [[], []]), {"mrr": [0, 0]}),
     (lists(MIXED, {("u", 1): ["1", b"x", 2.0, frozenset("ba")], ("u", 2): [DAY, (2, 5)]}),
@@ -134,8 +137,9 @@ LISTS = [
     (lists([["a", "b"], ["c"]], [["a", "x", "b"], ["v", "c"]], exclude=[{"a", "x"}, []]),
      {"mrr": [1, 0.5]}),
     *((lists(truth, {"a": top, "b": [[2, 9], [8, 3]]}), {"map": {"a": [0.5, 0.5], "b": [0.5, 0.5]}})
-      for truth in ([[1, 2], [3]], list(map(pa.array, [[1, 2], [3]])))
-      for top in (ARRAYS, list(map(pa.array, ARRAYS)), pa.array(ARRAYS), list(pa.array(ARRAYS)))),
+      for of in COLUMNS[-1:]  # of pyarrow, or tuples
+      for truth in ([[1, 2], [3]], list(map(of, [[1, 2], [3]])))
+      for top in (ARRAYS, list(map(of, ARRAYS)), of(ARRAYS), list(of(ARRAYS)))),
     # an empty list among dicts of scores retrieves nothing
     *((lists({"q": {"a": 1}, "r": {"b": 1}}, run), {"mrr": [1, 0]})
       for run in (SCORED, dict(reversed(SCORED.items())), {**SCORED, "r": np.array([])})),
@@ -146,7 +150,7 @@ LISTS = [
        {"recall@3(unjudged=irrelevant)": {"twice": [1 / 3], "once": [1 / 3], "later": [2 / 3]},
         "judged@3": {"twice": [2 / 3], "once": [1], "later": [1]}})
       for rule in ("irrelevant", "nan")),
-    *((labels(of), {"mrr": [0.5, 1]}) for column in (pd.Series, pl.Series, pa.array, list, tuple)
+    *((labels(of), {"mrr": [0.5, 1]}) for column in COLUMNS
       for of in ({"a": [0, 1], "b": (2, 0)}, np.array([[0, 1], [2, 0]]), column([[0, 1], [1]]),
                  {"a": column([0, 1]), "b": column([1])})),
     (labels({"s": [[0, 1], [1, 1]], "t": np.array([[1, 0], [1, 1]])}),
@@ -158,8 +162,8 @@ LISTS = [
     # missing labels have a rank in every form
     *((labels(of), {"mrr(unjudged=irrelevant)": [0.5, 1]})
       for rows in [[[None, 1, 0], [1, None, 1]]]
-      for of in (rows, np.array(rows, float), pd.DataFrame(rows), pd.DataFrame(rows, dtype="Int64"),
-                 pl.DataFrame(rows, orient="row"), {"q": rows[0], "r": rows[1]})),
+      for of in (rows, np.array(rows, float), pd.DataFrame(rows, dtype="Int64"),
+                 *(table(rows) for table in TABLES), {"q": rows[0], "r": rows[1]})),
 ]  # fmt: skip
 
 PAIR = csr_array([[0, 1, 0], [1, 0, 0]])
@@ -181,7 +185,7 @@ MATRICES = [
     *((matrix(PAIR, np.array([[2, 1], [0, 2]], dtype=dtype)), {"mrr": [0.5, 1]})
       for dtype in ("u1", "i2", "u4", "u8", "i8", float)),
     *((matrix(truth, pd.DataFrame([[0, 1], [0, 1]], dtype=dtype)), {"mrr": [1, 0.5]})
-      for dtype in ("int64", "Int64", "int32[pyarrow]", object)
+      for dtype in ("int64", "Int64", object, *(["int32[pyarrow]"] if pa else []))
       for truth in (EYE, pd.DataFrame(np.eye(2, dtype=int), dtype=dtype))),
     (matrix(csr_array((3, 4)), [[0], [-1], [2]]), {"ndcg": [0, 0, 0]}),
     (matrix(TWICE, [[0, 1]]), {"dcg": [3 / math.log2(3)]}),

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import pa, pl
 
 from sklearn_rankscore import (
     evaluate,
@@ -60,33 +59,24 @@ def test_a_function_of_a_block_takes_the_option():
         evaluate(Y, S, first_label, groups=G)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        [None, 1, 0],
-        np.array([None, 1, 0], dtype=object),
-        np.array([NAN, 1, 0], dtype=np.float32),
-        pd.Series([None, 1, 0], dtype="Int64"),
-        pd.Series([None, True, False], dtype="boolean"),
-        pd.Series([None, 1, 0], dtype="int64[pyarrow]"),
-        pl.Series([None, 1, 0]),
-        pa.array([None, 1, 0]),
-        [[NAN, 1, 0]],
-    ],
-    ids=[
-        "list",
-        "objects",
-        "float32",
-        "Int64",
-        "boolean",
-        "int64[pyarrow]",
-        "polars",
-        "pyarrow",
-        "2-D",
-    ],
-)
-def test_missing_values_of_every_library_are_unjudged(labels):
-    scores = [[3, 2, 1]] if isinstance(labels, list) and isinstance(labels[0], list) else [3, 2, 1]
+MISSING = [None, 1, 0]
+FORMS = {
+    "list": lambda: MISSING,
+    "objects": lambda: np.array(MISSING, dtype=object),
+    "float32": lambda: np.array(MISSING, dtype=np.float32),
+    "Int64": lambda: pd.Series(MISSING, dtype="Int64"),
+    "boolean": lambda: pd.Series([None, True, False], dtype="boolean"),
+    "int64[pyarrow]": lambda: pd.Series(MISSING, dtype="int64[pyarrow]"),
+    "polars": lambda: pl.Series(MISSING),
+    "pyarrow": lambda: pa.array(MISSING),
+    "2-D": lambda: [[NAN, 1, 0]],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_missing_values_of_every_library_are_unjudged(form):
+    labels = FORMS[form]()
+    scores = [[3, 2, 1]] if form == "2-D" else [3, 2, 1]
     values = {rule: ndcg_score(labels, scores, unjudged=rule) for rule in RULES}
     assert values == {"irrelevant": pytest.approx(1 / math.log2(3)), "drop": 1}
 

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
+from frames import pa
 from sklearn.exceptions import DataConversionWarning
 
 import sklearn_rankscore
@@ -129,7 +129,7 @@ def test_the_warning_of_evaluate_and_query_scores():
 @pytest.mark.parametrize(
     "wrap", [lambda ids: ids, lambda ids: pa.chunked_array([ids[:2], ids[2:]])]
 )
-def test_a_dictionary_that_repeats_a_value_or_holds_an_unused_null(wrap):
+def test_a_dictionary_of_arrow_that_repeats_a_value_or_holds_an_unused_null(wrap):
     """Pieces of one query, as Parquet readers may return them: a, b, a, b are two queries."""
     for codes, values in (([0, 1, 2, 1], ["a", "b", "a"]), ([0, 2, 0, 2], ["a", None, "b"])):
         ids = wrap(pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values)))

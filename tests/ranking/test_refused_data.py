@@ -8,10 +8,9 @@ import decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import scipy.sparse
+from frames import pa, pl
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 
@@ -50,7 +49,8 @@ def w(values, **others):
 DATA = {
     r"y_score contains NaN .*position 0": (V, [s([NAN, 1, 2, 3, 4])]),
     "y_score.*(missing|NaN)": (V, [
-        s([None, 1, 2, 3, 4]), s(pl.Series([1, None, 2, 3, 4])), s(pa.array([1.0, None, 2, 3, 4])),
+        s([None, 1, 2, 3, 4]),
+        *(s(of([1.0, None, 2, 3, 4])) for of in ((pl.Series, pa.array) if pl else ())),
         *(s(pd.Series([1, None, 2, 3, 4], dtype=kind)) for kind in ("Float64", "Int64")),
         s([decimal.Decimal("NaN")] * 5),
     ]),
@@ -147,7 +147,7 @@ UNJUDGED = {
     r"y_true contains NaN .*position 0.*(\n.*)*unjudged='drop'": (V, [y([NAN, 1, 0, 0, 0])]),
     "y_true contains NaN": (V, [
         y([None, 1, 0, 0, 0]), y(pd.Series([True, None, True, False, True], dtype="boolean")),
-        y(pd.Series([1, None, 0, 0, 0], dtype="int64[pyarrow]")),
+        *(y(pd.Series([1, None, 0, 0, 0], dtype=of)) for of in (["int64[pyarrow]"] if pa else [])),
     ]),
     "y_true contains -inf .* nobody judged": (V, [y([-INF, 1, 0, 0, 0])]),
 }  # fmt: skip
