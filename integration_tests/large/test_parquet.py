@@ -150,7 +150,7 @@ def test_ids_without_a_common_type_are_refused(first, second, message, tmp_path)
         ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
         ({"average": None}, ValueError, "no average=None: use per_query"),
         ({"memory_limit": "much"}, Exception, r"Memory must have a number .e.g. 1GB"),
-        ({"group": "qid"}, ValueError, "no.* option 'group'. Pass the query ids .* as groups="),
+        ({"group": "qid"}, ValueError, "no option 'group'; .* Pass the query ids .* as groups="),
         ({"checkpoint": "s"}, TypeError, "no option checkpoint= any more: an interrupted run st"),
     ],
 )
