@@ -44,7 +44,8 @@ def clean(text: object, form: Form = "text") -> str:
     if form == "markdown":
         return MARKDOWN.sub(r"\\\1", shown)
     if form == "latex":
-        return "".join(LATEX.get(character, character) for character in shown)
+        quoted = re.sub(r"(?<!\w)'", "`", shown)  # that opens a quotation
+        return "".join(LATEX.get(character, character) for character in quoted)
     return f"'{shown}" if form == "csv" and FORMULA.match(shown) else shown
 
 

@@ -183,7 +183,7 @@ def test_latex_with_caption_and_label():
     compared = compare(systems(drawn(2), ["ndcg", "map"]), test="t")
     lines = compared.to_latex(caption=r"Systems~\cite{x}", label="tab:x").splitlines()
     assert lines[2:4] == [r"  \caption{Systems~\cite{x}}", r"  \label{tab:x}"]
-    assert r"  \caption{Compared with 's0' by the t test}" in compared.to_latex(label="tab:x")
+    assert r"  \caption{Compared with `s0' by the t test}" in compared.to_latex(label="tab:x")
     table = compared.system_table()
     assert "caption" not in table.to_latex()
     assert r"\caption{Means}" in table.to_latex(caption="Means")
