@@ -209,8 +209,8 @@ def respelled(name: str) -> str:
     name = name.strip()
     match = _IR_MEASURES.fullmatch(name)
     if match and (match[3] or _REL.search(match[2])):
-        options = _REL.sub(lambda rel: f"threshold={int(rel[1]) - 1}", match[2])
-        return f"{match[1]}{match[3] or ''}({options})"
+        by_threshold = _REL.sub(lambda rel: f"threshold={int(rel[1]) - 1}", match[2])
+        return f"{match[1]}{match[3] or ''}({by_threshold})"
     written, bracket, given = name.partition("(")
     if bracket and not given.endswith(")"):
         return name
