@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
@@ -25,6 +24,7 @@ from ..ranking.label_functions import (
 )
 from .expectations import (
     at_first,
+    average_ranks,
     inferred_precisions,
     inversions,
     mean_precision_of_hits,
@@ -195,7 +195,7 @@ def spearman(block: Block) -> Any:
     center, is_document = (block.sizes[:, None] + 1) / 2, np.isfinite(labels)
     a = (block.ranks - offset + (size - 1) / 2 - center) * is_document
     del offset, size
-    b = (rankdata(-labels, axis=1) - center) * is_document
+    b = (average_ranks(labels) - center) * is_document
     deviations = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
     return (a * b).sum(axis=1), deviations, deviations > 0
 
