@@ -87,8 +87,8 @@ def compare(
         signed-rank test, for equal weights only. All are two-sided.
     correction : {"holm", "tukey", None}, default="holm"
         Adjust the p-values for multiple testing, which controls the error rate of each `family`.
-        "tukey" is the randomized Tukey HSD test of all pairs of the same metric [3]_, which has
-        more power; it requires ``pairs="all"`` and no segments.
+        "tukey" is the randomized Tukey HSD test of all pairs of the same metric [3]_, which may
+        show more among many similar systems; it requires ``pairs="all"`` and no segments.
     family : {"metric", "metrics", "all"}, default="metric"
         The tests that Holm's method adjusts for together. "metric": the pairs of models by one
         metric over all queries, and apart from these the pairs and segments of each column of `by`.
