@@ -127,7 +127,7 @@ def labelled(
     # a pair of a query and a document is one number
     n_items = np.int64(2 + max(int(rows.document.max(initial=len(items))) for rows in every))
     if exclude is not None:
-        _warn_of_others(items, exclude, np.concatenate([rows.document for rows in every]))
+        _warn_if_none_is_left_out(items, exclude, np.concatenate([rows.document for rows in every]))
         left_out = exclude.query * n_items + exclude.document
         every = [
             rows.where(~are_in(rows.query * n_items + rows.document, left_out)) for rows in every
@@ -216,7 +216,7 @@ def _warn_of_other_ids(items: Array, relevant: Rows, systems: Mapping[str, Rows]
         )
 
 
-def _warn_of_others(items: Array, exclude: Rows, known: Array) -> None:
+def _warn_if_none_is_left_out(items: Array, exclude: Rows, known: Array) -> None:
     """Warn if many items are to be left out, and there is none of them."""
     left_out, known = np.unique(exclude.document), known[known < len(items)]
     if len(left_out) >= MANY and len(known) and not are_in(left_out, known).any():
