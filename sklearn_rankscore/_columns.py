@@ -159,31 +159,24 @@ def large_integers(array: Array, values: Any) -> list[int]:
 
 
 def to_numpy(values: Any, name: str) -> Array:
-    """A NumPy array, without a copy if the column of another library is contiguous."""
-    values = _detached(values, name)
-    # to_numpy of a pyarrow column refuses booleans and text, and that of a table is slow
-    if hasattr(values, "to_pylist") or hasattr(values, "dtypes"):
-        return np.asarray(values)
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
-
-
-def _detached(values: Any, name: str) -> Any:
-    """An array of another library in main memory, without gradient; anything else unchanged.
+    """A NumPy array, without a copy if the column of another library is contiguous.
 
     A tensor on another device is copied once; one in main memory shares its data.
     """
     if isinstance(values, np.ndarray | list | tuple):
-        return values
+        return np.asarray(values)
     check_in_memory(values, name)
-    # pyarrow has DLPack too, but not for text and missing values
-    if not hasattr(values, "__dlpack__") or hasattr(values, "to_pylist"):
-        return values
+    # to_numpy of a pyarrow column refuses booleans and text, and that of a table is slow
+    if hasattr(values, "to_pylist") or hasattr(values, "dtypes"):
+        return np.asarray(values)
+    if not hasattr(values, "__dlpack__"):
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     try:
         if hasattr(values, "detach"):  # torch
             values = values.detach().cpu()
-            return (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+            return np.asarray(values.float() if str(values.dtype) == "torch.bfloat16" else values)
         if hasattr(values, "__cuda_array_interface__"):  # CuPy
-            return values.get()
+            return np.asarray(values.get())
         by_numpy = any(hasattr(values, way) for way in ("__array__", "__buffer__"))
         return np.asarray(values) if by_numpy else np.from_dlpack(values)
     except (TypeError, RuntimeError, NotImplementedError, BufferError) as error:
@@ -195,15 +188,27 @@ def _detached(values: Any, name: str) -> Any:
 
 def _as_array(values: Any, name: str) -> Array:
     """A NumPy array; refuses sparse, masked and ragged input, long frames and scalars."""
-    if isinstance(values, np.ndarray) and type(values) is np.ndarray and values.ndim:
+    if type(values) is np.ndarray and values.ndim:
         return values
     if isinstance(values, Mapping):
         raise TypeError(f"{name} must be an array of numbers, one per document; got a dict.")
-    refuse_masked(values, name)
     try:
         array = to_numpy(values, name)
     except ValueError as error:
         raise _ragged(name) from error
+    if not isinstance(values, list | tuple):
+        _refuse_tables(values, name)
+    if array.ndim == 0:
+        raise TypeError(
+            f"{name} must be an array of numbers, one per document; got {values!r}."
+            + (" Pass the column itself." if isinstance(values, str) else "")
+        )
+    return array
+
+
+def _refuse_tables(values: Any, name: str) -> None:
+    """Refuse masked and sparse arrays, and long frames."""
+    refuse_masked(values, name)
     columns = column_names(values)
     if len(columns) > 1 and names_ids(columns):
         raise TypeError(
@@ -214,12 +219,6 @@ def _as_array(values: Any, name: str) -> Array:
         raise TypeError(
             f"{name} is a sparse matrix; pass a dense array, or use from_recommendations."
         )
-    if array.ndim == 0:
-        raise TypeError(
-            f"{name} must be an array of numbers, one per document; got {values!r}."
-            + (" Pass the column itself." if isinstance(values, str) else "")
-        )
-    return array
 
 
 def refuse_masked(values: Any, name: str) -> None:

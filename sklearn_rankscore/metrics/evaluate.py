@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from .._typing import Library, QueryIds
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_index, check_same_order, index_ids
-from ..ranking import Block
-from .metric import compute
+from ..ranking import Block, read_queries
+from .labels import warn_of_fixed_values
+from .metric import measure
 from .resolve import resolve_all
 
 T = TypeVar("T")
@@ -138,11 +139,13 @@ def evaluate(
     resolved = resolve_all(metrics, like=like, **options)
 
     def of_scores(scores: Any, groups: Any) -> dict[str, Any]:
-        results = compute(
-            [*resolved.values()], y_true, scores,
-            groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs,
-        )  # fmt: skip
-        return dict(zip(resolved, results, strict=True))
+        queries = read_queries(
+            y_true, scores, groups=groups, sample_weight=sample_weight, labels=labels, n_jobs=n_jobs
+        )
+        warn_of_fixed_values(queries, resolved.values())
+        measured = measure(queries, resolved.values(), n_jobs=n_jobs, data=(y_true, scores))
+        values = zip(resolved.items(), measured, strict=True)
+        return {name: metric.aggregate(of, queries) for (name, metric), of in values}
 
     if isinstance(y_score, Mapping):
         return by_system(of_scores, y_true, y_score, groups, sample_weight)

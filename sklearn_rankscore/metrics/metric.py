@@ -250,27 +250,17 @@ def measure(
     return values
 
 
-def compute(
-    metrics: Sequence[Metric], y_true: Any, y_score: Any, *, n_jobs: int | None = None, **data: Any
-) -> list[float | Array]:
-    """The result of each metric for labels and scores; `data` are arguments of `read_queries`."""
-    queries = read_queries(y_true, y_score, n_jobs=n_jobs, **data)
-    warn_of_fixed_values(queries, metrics)
-    values = measure(queries, metrics, n_jobs=n_jobs, data=(y_true, y_score))
-    results = []
-    for metric, of in zip(metrics, values, strict=True):
-        results.append(metric.aggregate(of, queries))
-    return results
-
-
 def score(name: str, y_true: Any, y_score: Any, given: Mapping[str, Any]) -> Any:
     """The result of a metric function: a float, or one value per query with ``average=None``."""
     options = dict(given)
     data = {}
     for argument in DATA:
         data[argument] = options.pop(argument, None)
-    (result,) = compute([select(METRICS[name], "", options)], y_true, y_score, **data)
-    return result
+    metric, n_jobs = select(METRICS[name], "", options), data["n_jobs"]
+    queries = read_queries(y_true, y_score, **data)
+    warn_of_fixed_values(queries, [metric])
+    (values,) = measure(queries, [metric], n_jobs=n_jobs, data=(y_true, y_score))
+    return metric.aggregate(values, queries)
 
 
 def adjusted(formula: Callable[..., Any], block: Block, **options: Any) -> Any:

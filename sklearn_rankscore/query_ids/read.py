@@ -377,6 +377,8 @@ def _as_array(given: Any, name: str) -> Array:
 def _would_be_changed(given: list[Any] | tuple[Any, ...]) -> bool:
     """Whether NumPy would change the ids: tuples into rows, 1 and "1" into the same text."""
     kinds = set(map(type, given))
+    if kinds <= {int, float, bool}:
+        return False
     mixed = len(kinds) > 1 and any(issubclass(kind, str | bytes | None) for kind in kinds)
     if mixed or any(issubclass(kind, tuple | frozenset) for kind in kinds):
         return True
