@@ -36,7 +36,8 @@ from ..scoring.scorer import (
     check_source,
     find_target,
 )
-from .query_scores import QueryScores, check_per_query, measure_per_query
+from .query_scores import QueryScores, check_per_query, measure_per_query, with_fields
+from .segments import Segments, columns_or_levels, read_segments
 
 CALLER = "cross_val_query_scores"
 
@@ -64,6 +65,7 @@ def cross_val_query_scores(
     params: dict[str, Any] | None = None,
     like: Library | None = None,
     n_jobs: int | None = None,
+    segments: Segments | str | list[str] | None = None,
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
     **options: Any,
@@ -103,6 +105,8 @@ def cross_val_query_scores(
         Library whose conventions to use, as in `evaluate`.
     n_jobs : int, default=None
         Number of folds to run in parallel; -1 uses all processors.
+    segments : array-like, mapping, DataFrame, str or list of str, default=None
+        Segments of the queries, as in `query_scores`; names are those of index levels of X or y.
     verbose : int, default=0
         Verbosity of joblib.
     pre_dispatch : int or str, default="2*n_jobs"
@@ -165,13 +169,17 @@ def cross_val_query_scores(
     predicted = [predict_scores(model, safe_indexing(X, test)) for model, test in parts]
     scores = np.empty((num_samples(X), *predicted[0].shape[1:]))
     scores[np.concatenate(tests)] = np.concatenate(predicted)
+    columns = None
+    if segments is not None:
+        named = columns_or_levels("segments", segments, X, y)
+        columns = read_segments(named, grouping.ids, grouping, {"X": X, "y": y})
     values = {}
     for place in dict.fromkeys(one.target for one in judged):
         labels = y if place is None else find_column(place, (X, y), "target")
         own = {one.name: one.resolved for one in judged if one.target == place}
         queries = read_predictions(None, labels, scores, grouping, sample_weight, ", ".join(own))
         values[place] = measure_per_query(queries, own, data=(X, y))
-    return _joined(judged, values)
+    return with_fields(_joined(judged, values), segments=columns)
 
 
 class _Judged(NamedTuple):
@@ -266,7 +274,8 @@ def _check_folds(folds: list[Fold], ids: Array, codes: Array) -> None:
         raise ValueError(
             f"each query must be in exactly one test fold of cv, with all of its rows; "
             f"{len(wrong)} of {len(ids)} are in none, in several or in parts ({examples(wrong)}). "
-            "Use a splitter of whole queries that tests each of them once, such as QueryKFold(5)."
+            "Use a splitter of whole queries that tests each of them once, such as QueryKFold(5); "
+            "for repeats, call it once for each, with QueryKFold(5, shuffle=True, random_state=i)."
         )
 
 

@@ -201,7 +201,8 @@ def index_ids(**tables: Any) -> Any:
     for (one, ids), (other, others) in pairwise(known):
         if len(ids) == len(others) and not _are_equal(ids, others):
             raise ValueError(
-                f"{one} and {other} have different query ids in their index levels 'qid'; drop one."
+                f"{one} and {other} have different query ids in their index levels 'qid', so that "
+                "their rows are not the same documents: take both from one table, in one order."
             )
     return known[0][1] if known else None
 

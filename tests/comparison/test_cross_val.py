@@ -242,3 +242,17 @@ def test_refusals_come_before_any_fit(with_orders, metrics, change, error, messa
         given |= {"y": np.where(y > 1, "y", "n"), "estimator": LogisticRegression()}
     with pytest.raises(error, match=message):
         cross_val_query_scores(**given)
+
+
+def test_segments_are_those_of_query_scores(table):
+    X, y = table
+    country = np.array(["de", "fr"])[X["qid"] % 2]
+    model, predicted = QueryRanker(Ridge()), {"metrics": "ndcg@5", "cv": QueryKFold(3)}
+    by_row = cross_val_query_scores(model, X, y, segments={"country": country}, **predicted)
+    levels = X.set_index(pd.Index(country, name="country"), append=True)
+    by_level = cross_val_query_scores(model, levels, y, segments="country", **predicted)
+    expected = np.where(by_row.ids % 2, "fr", "de")
+    assert by_row.segments["country"].tolist() == by_level.segments["country"].tolist()
+    assert by_row.segments["country"].tolist() == expected.tolist()
+    (french,) = [s for s in by_row.by() if s.segment.value == "fr"]
+    assert french.mean == pytest.approx(by_row["ndcg@5"][expected == "fr"].mean())
