@@ -116,6 +116,13 @@ class Definition:
         own = {p.name: p.default for p in parameters if p.default is not p.empty}
         defaults = {name: default for name, (default, _) in OPTIONS.items()}
         defaults |= first | dict(self.defaults) | own
+        known = defaults.keys() - (set() if first else {"denominator"})
+        for option in (p.name for p in parameters if p.name not in {*known, *own}):
+            hint = ", the first of denominators=" if option == "denominator" else ""
+            raise ValueError(
+                f"the option {option!r} of the formula needs a default{hint}; those of this package "
+                "have it in the table OPTIONS."
+            )
         return {name: default for name, default in defaults.items() if name in names}
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from sklearn.metrics import get_scorer_names
 
@@ -15,7 +16,7 @@ from .._validation import check_number
 from .definition import METRICS, SPELLINGS, Definition, declare, key
 from .metric import OF_METRICS, score
 from .names import AMBIGUOUS
-from .options import DATA, OPTIONS
+from .options import DATA
 
 # arguments that a formula does not receive
 _RESERVED = {"y_true", "y_score", *DATA, *OF_METRICS, "like", "target"}
@@ -31,6 +32,7 @@ class OwnMetric:
     def __init__(self, definition: Definition) -> None:
         self._definition = replace(definition, function=self)
         self.__name__ = definition.name
+        self.__module__, self._qualname = _origin(definition)
         self.__doc__ = inspect.getdoc(definition.formula)
         self.__signature__ = definition.signature
 
@@ -41,8 +43,14 @@ class OwnMetric:
     def __repr__(self) -> str:
         return f"<registered metric {self.__name__!r}>"
 
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # as functions are
+
     def __reduce__(self) -> Any:
-        return _register, (replace(self._definition, function=NotImplemented),)
+        module = sys.modules.get(self.__module__)
+        if self.__module__ != "__main__" and getattr(module, self._qualname, None) is self:
+            return self._qualname  # it has taken the name of its formula, which pickle cannot find
+        return _restore, (replace(self._definition, function=NotImplemented),)
 
 
 def register_metric(
@@ -141,7 +149,7 @@ def register_metric(
                 f"{spelling!r:.50} is not the name of a metric: names have lower-case letters, "
                 "digits and underscores."
             )
-    _check_formula(formula, denominators)
+    _check_formula(formula)
     if limits is not None:
         low, high = (check_number("limits", limit) for limit in limits)
         if low > high:
@@ -162,8 +170,17 @@ def register_metric(
     )
 
 
+def _restore(definition: Definition) -> Any:
+    """The function of a pickled metric, which is declared where it is not yet known."""
+    known = METRICS.get(definition.name)
+    names = [field.name for field in fields(definition) if field.name != "function"]
+    if known and all(getattr(known, name) == getattr(definition, name) for name in names):
+        return known.function
+    return _register(definition)
+
+
 def _register(definition: Definition) -> OwnMetric:
-    """Declare a metric, in this process or in one to which it was sent."""
+    """Declare a metric."""
     name = definition.name
     known = METRICS.get(name)
     again = known is not None and known.is_own and _origin(known) == _origin(definition)
@@ -185,29 +202,25 @@ def _register(definition: Definition) -> OwnMetric:
     return function
 
 
-def _origin(definition: Definition) -> tuple[Any, Any]:
-    """Where a formula was defined."""
+def _origin(definition: Definition) -> tuple[str, str]:
+    """The module and the name by which a formula was defined."""
     formula = definition.formula
     while isinstance(formula, partial):
         formula = formula.func
-    return getattr(formula, "__module__", None), getattr(formula, "__qualname__", type(formula))
+    defined = formula if hasattr(formula, "__qualname__") else type(formula)
+    return str(defined.__module__), str(defined.__qualname__)
 
 
-def _check_formula(formula: Any, denominators: Sequence[str]) -> None:
-    """Refuse what is no function of a block, and parameters that are no options."""
+def _check_formula(formula: Any) -> None:
+    """Refuse what is no function of a block, and parameters that no formula receives."""
     parameters = [*inspect.signature(formula).parameters.values()] if callable(formula) else []
     if not parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
         raise TypeError(
             "a formula is a function of a block and of named options, such as "
             f"formula(block, k, gain, ties); got {formula!r}."
         )
-    known = OPTIONS.keys() - (set() if denominators else {"denominator"})
     for parameter in parameters[1:]:
-        name = parameter.name
-        if name in _RESERVED:
-            raise ValueError(f"a formula has no parameter {name!r}, which is not passed to it.")
-        if name not in known and parameter.default is parameter.empty:
+        if parameter.name in _RESERVED:
             raise ValueError(
-                f"the option {name!r} of the formula needs a default"
-                f"{', the first of denominators=' if name == 'denominator' else ''}."
+                f"a formula has no parameter {parameter.name!r}, which is not passed to it."
             )
