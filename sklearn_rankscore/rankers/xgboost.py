@@ -53,13 +53,12 @@ class XGBoost(Booster):
             first = own[0] if isinstance(own, list) and isinstance(own[0], str) else None
             stop = Stop(rounds=stopping.n_rounds, metric_name=first)
         else:
-            stop = Stop(rounds=stopping.n_rounds, maximize=True)
-            # before the callbacks of the user, which may read the log
-            callbacks.insert(0, _log_metric(params, metric, data.sets))
+            stop = _stop_on(metric, params, data.sets, stopping.n_rounds)
         if own is None and metric is not None:
             # its default metric is one that nobody asked for, and fails at labels above 31
             estimator.set_params(**{DEFAULT_METRIC: True})
-        estimator.set_params(callbacks=[*callbacks, stop])
+        # before the callbacks of the user, which may read the log
+        estimator.set_params(callbacks=[stop, *callbacks])
         return {}
 
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
@@ -96,14 +95,16 @@ class XGBoost(Booster):
         estimator.get_booster().set_attr(best_iteration=None, best_score=None)
 
 
-def _log_metric(params: dict[str, Any], metric: MetricOfSets, sets: Sequence[TrainingData]) -> Any:
-    """A callback that logs the metric of the last evaluation set.
+def _stop_on(
+    metric: MetricOfSets, params: dict[str, Any], sets: Sequence[TrainingData], n_rounds: int
+) -> Any:
+    """A callback that logs the metric of the last evaluation set, and stops on it.
 
-    XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
+    It is one, because XGBoost 3.0 calls several in any order. XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
     newest trees only.
     """
     from xgboost import DMatrix
-    from xgboost.callback import TrainingCallback
+    from xgboost.callback import EarlyStopping as Stop
 
     (known,), data = metric.sets, sets[-1]
     given = {name: params.get(name) for name in ("missing", "feature_types")}
@@ -115,15 +116,15 @@ def _log_metric(params: dict[str, Any], metric: MetricOfSets, sets: Sequence[Tra
         **{name: value for name, value in given.items() if value is not None},
     )
 
-    class LogMetric(TrainingCallback):
+    class StopOnMetric(Stop):
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             scores = model.predict(matrix, output_margin=True)
             scores = softmax(scores, axis=1) if scores.ndim == 2 else scores
             of_set = evals_log.setdefault(f"validation_{len(sets) - 1}", {})
             of_set.setdefault(metric.log_name, []).append(metric.value_of_set(known, scores))
-            return False
+            return bool(super().after_iteration(model, epoch, evals_log))
 
-    return LogMetric()
+    return StopOnMetric(rounds=n_rounds, maximize=True)
 
 
 def xgboost_metric(metric: MetricLike, **options: Any) -> XGBoostMetric:
