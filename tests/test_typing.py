@@ -12,7 +12,6 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 from frames import pl
-from matplotlib import pyplot as plt
 
 from sklearn_rankscore import make_ranking
 
@@ -49,12 +48,6 @@ def pyright(*paths):
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     reported = json.loads(run.stdout)["generalDiagnostics"]
     return [problem for problem in reported if problem["severity"] == "error"]
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
