@@ -104,13 +104,6 @@ else:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_is_public(metric):
-    function = METRICS[metric].function
-    assert function.__name__ in sklearn_rankscore.__all__
-    assert function is getattr(sklearn_rankscore, function.__name__)
-
-
-@pytest.mark.parametrize("metric", METRICS)
 def test_parameters_have_one_order(metric):
     names = list(parameters(metric))
     assert sorted(names, key=ORDER.index) == names

@@ -20,7 +20,7 @@ NUMBERS, TEXT = {"u1": [101, 102], "u2": [103]}, {"u1": ["101", "102"], "u2": ["
 PAIRS = {"u1": [("101", 0.9), ("102", 0.5)], "u2": [("103", 0.1)]}
 SCORES = rs.QueryScores([1, 2], [[0, 1], [1, 0]], ["m@1", "m@2"])
 Y, S, G = np.array([1, 0, 1, 0, 2, 0]), np.arange(6.0), {"groups": np.array([0, 0, 0, 1, 1, 1])}
-WITH_NAN, HALVES, PAIR = np.where(S == 1, np.nan, Y), np.full(6, 0.5), ([1, 0], [0.5, 0.2])
+WITH_NAN, PAIR = np.where(S == 1, np.nan, Y), ([1, 0], [0.5, 0.2])
 
 
 def score_by(groups=None, target=None):
@@ -66,11 +66,7 @@ SCORERS = [
     (V, "one id per row: got 5", score_by(IDS[:5])),
     (V, "target contains NaN .first at position 1", score_by(IDS, SOME)),
     (V, "inconsistent numbers of samples", score_by(IDS, LABELS[:5])),
-    (V, "cut-off after @ must be a positive", make("ndcg@0")),
     *((T, "a metric is a name such as 'ndcg@10'", make(metric)) for metric in (3, ["ndcg"])),
-    (V, "k must be at least 1", make("ndcg", k=0)),
-    (T, "k must be a positive integer", make("ndcg", k="10")),
-    (V, "Did you mean 'gain'", make("ndcg", gian="linear")),
     (V, "is not with these options", make("mrr", average="micro")),
 ]
 SPLITS_AND_FITS = [
@@ -83,7 +79,6 @@ SPLITS_AND_FITS = [
       for n in (0, 2.5, "5", True, None)),
     (V, "inconsistent numbers of samples", fit(y=LABELS[:5])),
     (V, "one id per row: got 5", fit(groups=IDS[:5])),
-    (V, "missing values", fit(groups=[*IDS[:-1], None])),
     (rs.NoGroupsError, "No query ids reached Ridge.fit", fit(groups=None, group_param="own")),
     (V, "not fitted", lambda: QueryRanker(Ridge()).predict(FEATURES)),
     (AttributeError, "no attribute 'estimator_'", lambda: QueryRanker(Ridge()).coef_),
@@ -109,12 +104,8 @@ READERS = [
      lambda: ndcg_score(LOG.assign(timestamp=[3, 1, 2]), np.eye(3))),
 ]  # fmt: skip
 METRICS = [
-    *((V, r"one-dimensional, .*got shape \(2, 2\).* list\(zip\(",
-       lambda two=two: ndcg_score(*PAIR, groups=two))
-      for two in ([["a", "b"], [1, 2]], (["a", "b"], [1, 2]))),
-    *((V, r"Give several as a list, such as \['ndcg@5', 'ndcg@10'\]",
-       lambda name=name: rs.evaluate(*PAIR, name))
-      for name in ("ndcg@5,10", "ndcg_cut_5,10", "ndcg@5 map@5", "ndcg, map")),
+    (V, r"Give several as a list, such as \['ndcg@5', 'ndcg@10'\]",
+     lambda: rs.evaluate(*PAIR, "ndcg@5 map@5")),
     *((T, r'Several cut-offs are one metric each: evaluate\(\.\.\., \[f"ndcg@{k}"',
        lambda k=k: ndcg_score(*PAIR, k=k))
       for k in ([5, 10], (5, 10), range(1, 4), np.array([5, 10]))),
@@ -123,8 +114,6 @@ METRICS = [
     (T, r"got a dict. Pass metrics=\['ndcg@3'\]", lambda: rs.RankingAccumulator({"a": "ndcg@3"})),
 ]  # fmt: skip
 OF_LABELS = [
-    (V, "'dcg' takes no propensity with adjusted=True",
-     labels(rs.dcg_score, propensity=HALVES, adjusted=True)),
     (V, "propensity= is not given", labels(rs.dcg_score, clip=0.1)),
     (T, "unexpected keyword argument 'propensity'", labels(rs.map_score, propensity=S)),
     (V, "'recall' has no option 'target'; there are k",

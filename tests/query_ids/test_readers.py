@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from frames import pa, pl
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sklearn_rankscore import ndcg_score, query_scores
-from sklearn_rankscore.query_ids import as_ids, group_rows
+from sklearn_rankscore.query_ids import as_ids
 
 RNG = np.random.default_rng(0)
 
@@ -147,39 +145,14 @@ def test_many_texts_in_arrow_are_encoded_by_their_library():
 
 def test_ids_keep_their_dtype():
     for ids in (["b", "a", "b"], [b"b", b"a", b"b"], [2, 1, 2], [2.5, 1, 2.5]):
-        assert group_rows(np.array(ids), 3).ids.dtype == np.array(ids).dtype
+        scores = query_scores(np.ones(3), np.zeros(3), total, groups=np.array(ids))
+        assert scores.ids.dtype == np.array(ids).dtype
 
 
 def test_more_categories_in_arrow_than_the_type_of_their_codes_holds():
     codes = pa.array([1, 0, 1], pa.int8())
     ids = pa.DictionaryArray.from_arrays(codes, [f"q{i}" for i in range(999, 0, -1)])
     assert read(ids, 3)[0] == ["q998", "q999"]
-
-
-@given(
-    st.one_of(
-        st.lists(st.integers(-3, 3), min_size=1, max_size=40),
-        st.lists(st.sampled_from([0, 2**62, -(2**62), 7]), min_size=1, max_size=20),
-        st.lists(st.sampled_from(["b", "a", "ab", "", "ä", "a\0"]), min_size=1, max_size=40),
-        st.lists(st.sampled_from([(1, "a"), (1, "b"), (0, "a")]), min_size=1, max_size=20),
-    ),
-    st.randoms(use_true_random=False),
-)
-def test_rows_by_query(ids, random):
-    """What scorers and splitters ask of a grouping."""
-    values = [random.choice([0, 1, 2, np.nan]) for _ in ids]
-    grouping, order = group_rows(ids, len(ids)), sorted(set(ids))
-    rows = np.arange(len(ids)) if grouping.rows is None else grouping.rows
-    by_query = [
-        rows[start : start + size].tolist()
-        for start, size in zip(grouping.starts, grouping.sizes, strict=True)
-    ]
-    assert by_query == [[row for row, name in enumerate(ids) if name == i] for i in order]
-    assert grouping.codes.tolist() == [order.index(name) for name in ids]
-    known = [{values[r] for r in of_query if values[r] == values[r]} for of_query in by_query]
-    assert grouping.varies(np.array(values)).tolist() == [len(v) > 1 for v in known]
-    seen = list(dict.fromkeys(ids))
-    assert grouping.by_appearance().codes.tolist() == [seen.index(name) for name in ids]
 
 
 @pytest.mark.parametrize("form", ["array", "integers"])

@@ -147,14 +147,6 @@ def test_searches_with_many_groups_hardly_run_this_package():
     assert len(calls) <= 80 * 10 + 100
 
 
-def test_a_module_named_after_optuna_is_none_of_optuna():
-    tuner = {"__name__": "optuna_tuner"}
-    exec("def tune(search, *args, **options): return search(*args, **options)", tuner)
-    given, options = (rs.QueryRanker(Ridge()), X, Y > 0), {"scoring": "ndcg@5", **BY_GROUP}
-    measured = tuner["tune"](cross_val_score, *given, **options)
-    np.testing.assert_array_equal(measured, cross_val_score(*given, **options))
-
-
 TASKS_OF = [sys.modules[f"sklearn.model_selection.{name}"] for name in ("_search", "_validation")]
 
 
