@@ -39,7 +39,10 @@ def make(name, n_rounds=N_ROUNDS, **params):
         module, rounds = import_module("catboost"), {"iterations": n_rounds}
     else:
         module, rounds = {"L": lightgbm, "X": xgboost}[name[0]], {"n_estimators": n_rounds}
-    return getattr(module, name)(**{"learning_rate": 0.3, **PARAMS[name[0]], **rounds, **params})
+    # LightGBM's default fills a table of a million numbers for each fit
+    loss = {"objective": "rank_xendcg"} if name == "LGBMRanker" else {}
+    options = {"learning_rate": 0.3, **PARAMS[name[0]], **loss, **rounds, **params}
+    return getattr(module, name)(**options)
 
 
 def is_ranker(model):
