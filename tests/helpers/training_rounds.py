@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_rankscore import evaluate
 
-ROUNDS, STOPPING_ROUNDS = 60, 8
+ROUNDS, STOPPING_ROUNDS = 40, 6
 
 
 def sizes_of(qid):

@@ -25,7 +25,7 @@ from sklearn_rankscore import (
 
 LGBM = make("LGBMRanker", 5)
 RANKER = QueryRanker(LGBM)
-CV = QueryKFold(3)
+CV, BY_GROUP = QueryKFold(2), GroupKFold(2)
 SPLITS = list(CV.split(*ROWS))
 WEIGHTS = 1.0 + 50 * (IDS % 3 == 0)
 ROUTING = pytest.mark.parametrize("routing", [False, True], ids=["legacy", "routing"])
@@ -56,10 +56,10 @@ WAYS = {
 
 
 # of two names, the numbers of queries in the order of their first rows make other folds
-CASES = [
+CASES = [  # a way, a splitter, and whether there are a pipeline and metadata routing
     *((way, CV, False, False) for way in WAYS),
-    *((way, cv, piped, routing) for way in ("index", "array") for cv in (CV, GroupKFold(3))
-      for piped in (False, True) for routing in (False, True)),
+    ("index", CV, True, False), ("index", CV, False, True), ("index", BY_GROUP, True, True),
+    ("array", CV, True, True), ("array", BY_GROUP, True, False), ("array", BY_GROUP, False, True),
 ]  # fmt: skip
 
 
@@ -186,8 +186,13 @@ REQUESTED_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("case", REQUESTED_WEIGHTS)
-@pytest.mark.parametrize(("name", "piped"), [("LGBMRanker", True), ("XGBRanker", False)])
+CASES = [
+    *((case, "LGBMRanker", True) for case in REQUESTED_WEIGHTS),
+    *((case, "XGBRanker", False) for case in ("declined", "requested by the ranker", "undecided")),
+]
+
+
+@pytest.mark.parametrize(("case", "name", "piped"), CASES)
 def test_weights_are_those_that_are_requested(name, case, piped):
     """The ranker's own request takes precedence over that of QueryRanker."""
     of_ranker, of_wrapper, weights = REQUESTED_WEIGHTS[case]

@@ -31,7 +31,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import sklearn_rankscore as rs
 
-LABELS, USERS, CV, GROUP_K_FOLD = Y % 10, QID // 2, rs.QueryKFold(3), ms.GroupKFold(3)
+LABELS, USERS, CV, GROUP_K_FOLD = Y % 10, QID // 2, rs.QueryKFold(2), ms.GroupKFold(2)
 FRAME, LEVEL = pd.DataFrame(X, columns=list("abc")), pd.Index(QID, name="qid")
 INDEXED, NAMED = FRAME.set_index(LEVEL), FRAME.assign(session=QID)
 RIDGE, ALIGNED = rs.QueryRanker(Ridge()), rs.make_ranking_scorer(whole_queries)
@@ -136,7 +136,7 @@ def searched(kind, model, grid, given, X, y, **options):
         options["refit"] = "ndcg"
     results = kind(model, grid, **options).fit(X, y, **(given.get("params") or given)).cv_results_
     name = "ndcg" if "split0_test_ndcg" in results else "score"
-    return [results[f"split{i}_test_{name}"][-1] for i in range(3)]
+    return [results[f"split{i}_test_{name}"][-1] for i in range(2)]
 
 
 def validated(model, given, X, y, **options):
@@ -186,22 +186,23 @@ LOST = {"permutation test": set(WAYS) - ON_X - ON_Y - ROUTED}
 
 def call(tool, way, kind="name", **more):
     rows, labels, place, given, cv = WAYS[way]
-    cv = rs.QueryKFold(3, groups=place) if cv is CV else cv
+    cv = rs.QueryKFold(2, groups=place) if cv is CV else cv
     with config_context(enable_metadata_routing=way in ROUTED):
         options = {"scoring": KINDS[kind](place), "cv": cv, "error_score": "raise", **more}
         return TOOLS[tool](ranker(place), given, rows, labels, **options)
 
 
-# every way to a fold, to a search and to two kinds of scorers that are bound in ways of their own,
-# and one way of each sort to everything else
+# every way to a pipeline and a search, one way of each sort to the other tools and to each kind of
+# scorer; two kinds, which are bound in ways of their own, also get ids of another name
 OF_EACH_SORT = ["groups=", "groups=, GroupKFold", "level", "column", "y level", "routed groups"]
+OF_A_NAME = ["named level", "named column", "two columns", "named y level"]
 CASES = [
     *((tool, way, "name") for tool in TOOLS for way in WAYS
       if tool in ("grid", "pipeline") or way in OF_EACH_SORT),
-    *((tool, way, kind) for kind in KINDS for way in WAYS for tool in ("grid", "cross_validate")
-      if way in OF_EACH_SORT or (tool == "grid" and kind in ("several", "function"))),
+    *(("grid", way, kind) for kind in KINDS for way in OF_EACH_SORT),
+    *(("grid", way, kind) for kind in ("several", "function") for way in OF_A_NAME),
+    *(("cross_validate", way, kind) for kind in KINDS for way in ("groups=", "level")),
 ]  # fmt: skip
-CASES.remove(("grid", "routed qid", "function"))  # which does not take it
 
 
 @pytest.mark.parametrize(("tool", "way", "kind"), dict.fromkeys(CASES))
@@ -242,9 +243,9 @@ def search_scores(model, rows=X, cv=CV, groups=QID):
 ALL = by_hand(folds_of(CV))
 OF_USERS = folds_of(CV, USERS)
 SPLITS = [
-    ms.GroupShuffleSplit(3, random_state=0),
-    ms.StratifiedGroupKFold(3),
-    ms.PredefinedSplit(QID % 3),
+    ms.GroupShuffleSplit(2, random_state=0),
+    ms.StratifiedGroupKFold(2),
+    ms.PredefinedSplit(QID % 2),
     OF_USERS,
     [(~np.isin(QID, q), np.isin(QID, q)) for q in ([0, 1], [2, 3])],  # masks
 ]
@@ -339,9 +340,15 @@ class OwnSplitter(ms.BaseCrossValidator):
         return 2
 
 
-@pytest.mark.parametrize(("scoring", "cv"), [("ndcg", GROUP_K_FOLD), ("r2", CV), ("ndcg", CV)])
-@pytest.mark.parametrize("inner_cv", [ms.GroupKFold(2), ms.StratifiedGroupKFold(2), OwnSplitter()])
-@pytest.mark.parametrize("model", [RIDGE, Ridge()], ids=type)
+INNER = [
+    *((RIDGE, inner_cv, scoring, cv)
+      for inner_cv in (ms.GroupKFold(2), ms.StratifiedGroupKFold(2), OwnSplitter())
+      for scoring, cv in (("ndcg", GROUP_K_FOLD), ("r2", CV))),
+    *((Ridge(), ms.GroupKFold(2), scoring, CV) for scoring in ("r2", "ndcg")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "inner_cv", "scoring", "cv"), INNER)
 def test_inner_searches_split_by_the_ids_of_the_call(model, inner_cv, scoring, cv):
     inner, options = search_of(model, scoring, inner_cv), {"scoring": scoring, "cv": cv}
     result = ms.cross_validate(inner, X, LABELS, groups=QID, return_estimator=True, **options)
@@ -372,11 +379,12 @@ def test_the_default_score_of_a_search_by_another_metric():
 @pytest.mark.parametrize("model", FROZEN)
 def test_a_frozen_ranker_needs_ids_to_be_scored(model):
     with pytest.raises(rs.NoGroupsError, match="No query ids reached"):
-        scores(model, groups=None, scoring="ndcg@3", cv=3)
+        scores(model, groups=None, scoring="ndcg@3", cv=2)
 
 
-@pytest.mark.parametrize("step", [StandardScaler(), PLAIN], ids=repr)
-@pytest.mark.parametrize("levels", [["qid", "user"], ["user"]])
+@pytest.mark.parametrize(
+    ("step", "levels"), [(StandardScaler(), ["qid", "user"]), (PLAIN, ["user"])]
+)
 def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
     ids = pd.MultiIndex.from_frame(pd.DataFrame({"qid": QID, "user": USERS})[levels])
     result = ms.cross_validate(
@@ -403,19 +411,25 @@ FORMS = {  # of many of which scikit-learn cannot select rows
     "index of categories": lambda: pd.Index(TEXT, dtype="category", name="qid"),
     "index in Arrow": lambda: pd.Index(QID, dtype="int64[pyarrow]"),
 }
-ROWS = {"array": X, "list": X.tolist(), "frame": pd.DataFrame(X)}
+OTHER_ROWS = {"list": X.tolist(), "frame": pd.DataFrame(X)}
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("rows", ROWS)
-def test_groups_in_any_array(form, rows):
-    ids, rows = FORMS[form](), ROWS[rows]
+def test_groups_in_any_array(form):
+    ids = FORMS[form]()
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
-    assert scores(pipeline, rows, groups=ids) == ALL
-    assert search_scores(Ridge(), rows, groups=ids) == ALL
+    assert scores(pipeline, X, groups=ids) == ALL
+    assert search_scores(Ridge(), X, groups=ids) == ALL
     with config_context(enable_metadata_routing=True):
-        assert scores(pipeline, rows, groups=None, params=params) == ALL
+        assert scores(pipeline, X, groups=None, params=params) == ALL
     assert params["groups"] is ids
+
+
+@pytest.mark.parametrize("form", ["list", "Int64", "index", "pyarrow text"])
+@pytest.mark.parametrize("rows", OTHER_ROWS)
+def test_groups_beside_lists_and_frames(rows, form):
+    pipeline = make_pipeline(StandardScaler(), RIDGE)
+    assert scores(pipeline, OTHER_ROWS[rows], groups=FORMS[form]()) == ALL
 
 
 def test_a_list_of_ids_that_are_names_of_columns():
@@ -453,7 +467,7 @@ def test_rows_of_folds_are_arrays_to_everyone_else():
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
     """joblib prepares all but the first tasks in threads that do not have the configuration."""
-    cv, model = rs.QueryKFold(8), make_pipeline(StandardScaler(), RIDGE)
+    cv, model = rs.QueryKFold(6), make_pipeline(StandardScaler(), RIDGE)
     with config_context(enable_metadata_routing=True), parallel_config(backend):
         values = scores(model, groups=None, cv=cv, params={"groups": QID}, n_jobs=2)
     assert values == by_hand(folds_of(cv))

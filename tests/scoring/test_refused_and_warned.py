@@ -26,7 +26,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_rankscore as rs
 
-LABELS, CV = Y % 10, rs.QueryKFold(3)
+LABELS, CV = Y % 10, rs.QueryKFold(2)
 RELEVANT = (LABELS > 2).astype(int)
 LEVEL = pd.Index(QID, name="qid")
 FRAME = pd.DataFrame(X, columns=list("abc"))
@@ -108,7 +108,6 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
     "let scorers request them": [routed(declining)],
     # tuning of thresholds does not pass X on
     "No query ids reached the metric 'precision@3'": [tuned(FRAME.set_index(LEVEL), RELEVANT)],
-    "wrap the ranker as QueryRanker(NeverFitted(...))": [score(NeverFitted(), **GIVEN)],
     "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
     WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
            candidates(Never(), {"never": [NEVER]})],
@@ -173,7 +172,7 @@ PLACES = (
     "QueryKFold(5, groups='session'), QueryRanker(..., groups='session') and "
     "'ndcg@10(groups=session)'"
 )
-OF_SESSIONS = {"cv": rs.QueryKFold(3, groups="session"), "scoring": "ndcg(groups=session)"}
+OF_SESSIONS = {"cv": rs.QueryKFold(2, groups="session"), "scoring": "ndcg(groups=session)"}
 OF_NAMES = [  # a function that calls a metric by its name
     score(Ridge(), groups=QID, cv=CV, scoring=make_scorer(function))
     for function in (lambda y, s: rs.ndcg_score(y, s), lambda y, s: ndcg_score(y, s))
@@ -185,7 +184,7 @@ ADVICE = [
      "in the index of X or y, as by X.set_index('qid')", score(SELECT, ON_X, **BY_NDCG)),
     *((call, OF_Y, select(ON_Y, cv=CV)) for call in (select(), select(cv=CV))),
     (searched(Y), OF_Y, searched(ON_Y)),
-    (halving(min_resources=30), HALVED, halving(resource="max_queries", max_resources=16)),
+    (halving(min_resources=30), HALVED, halving(resource="max_queries", max_resources=12)),
     (score(BY_SESSION, SESSIONS, cv=CV), PLACES, score(BY_SESSION, SESSIONS, **OF_SESSIONS)),
     (lambda: PIPELINE.fit(X, Y, groups=QID), "stepname__parameter",
      lambda: PIPELINE.fit(X, Y, ranker__groups=QID)),
