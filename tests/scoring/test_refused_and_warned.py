@@ -80,8 +80,9 @@ def tuned(rows, labels):
     return lambda: model.fit(rows, labels)
 
 
-def candidates(estimator, grid):
-    search = ms.GridSearchCV(make_pipeline(FunctionTransformer(), estimator), grid, **BY_NDCG)
+def candidates(estimator, grid, **options):
+    pipeline = make_pipeline(FunctionTransformer(), estimator)
+    search = ms.GridSearchCV(pipeline, grid, **BY_NDCG | options)
     return lambda: search.fit(X, LABELS, groups=QID)
 
 
@@ -110,7 +111,8 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
     "No query ids reached the metric 'precision@3'": [tuned(FRAME.set_index(LEVEL), RELEVANT)],
     "the folds of the inner GridSearchCV: give it cv=QueryKFold(3)": [score(INNER, **GIVEN)],
     WRAP: [candidates(NEVER, {"queryranker": [Ridge(), NEVER]}),
-           candidates(Never(), {"never": [NEVER]})],
+           *(candidates(Never(), {"never": [NEVER]}, scoring=scoring)
+             for scoring in ("ndcg@3", "r2"))],
     "Leave it out: the data have 'qid'": [
         fitted(FITTED, "ndcg", FRAME.assign(qid=QID), groups="session")],
 }  # fmt: skip
