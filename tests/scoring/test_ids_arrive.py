@@ -216,7 +216,8 @@ def test_every_tool_and_kind_of_scorer(tool, way, kind):
     assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn_rankscore.PartialQueryWarning")
+# not by its class, which scikit-learn would send to the process, and the package with it
+@pytest.mark.filterwarnings("ignore:a test fold holds only")
 def test_a_process_of_an_inner_search_knows_its_name():
     options = {"scoring": "r2", "cv": FOLDS, "return_estimator": True, "error_score": "raise"}
     alone, in_processes = (
@@ -365,9 +366,16 @@ def test_an_inner_search_splits_by_the_groups_of_the_call_beside_ids_in_x():
         np.testing.assert_array_equal(groups, USERS[train])
 
 
-def test_a_booster_of_other_models_needs_no_ids():
-    regression = LGBMModel(objective="regression", n_estimators=2, verbose=-1, n_jobs=1)
-    assert np.isfinite(scores(regression, groups=None, scoring="r2", cv=3)).all()
+WITHOUT_QUERIES = [
+    LGBMModel(objective="regression", n_estimators=2, verbose=-1, n_jobs=1),
+    FrozenEstimator(ranker().fit(X, Y, groups=QID)),
+    make_pipeline(PLAIN, FrozenEstimator(ranker().fit(X, Y, groups=QID))),
+]
+
+
+@pytest.mark.parametrize("model", WITHOUT_QUERIES)
+def test_a_fit_without_queries_needs_no_ids(model):
+    assert np.isfinite(scores(model, groups=None, scoring="r2", cv=2)).all()
 
 
 def test_the_default_score_of_a_search_by_another_metric():
