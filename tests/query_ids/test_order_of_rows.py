@@ -59,25 +59,22 @@ OF_LABELS = {  # X, labels, and the ids if they are not in the index
     "hold-out": lambda X, y, p: rs.query_train_test_split(X, y, **p),
     "queries": lambda X, y, p: rs.cross_val_query_scores(RANKER, X, y, metrics="mrr", cv=CV, **p),
 }
+DATA = FEATURES, Y.to_numpy()
 OF_IDS = {  # beside X
-    "split": lambda g: next(CV.split(FEATURES, Y.to_numpy(), groups=g)),
+    "split": lambda g: next(CV.split(*DATA, groups=g)),
     "split by qid": lambda g: next(CV.split(FEATURES, qid=g)),
-    "hold-out": lambda g: rs.query_train_test_split(FEATURES, Y.to_numpy(), groups=g),
-    "fit": lambda g: RANKER.fit(FEATURES, Y.to_numpy(), groups=g),
-    "fit by qid": lambda g: RANKER.fit(FEATURES, Y.to_numpy(), qid=g),
-    "queries": lambda g: rs.cross_val_query_scores(
-        Ridge(), FEATURES, Y.to_numpy(), metrics="mrr", cv=CV, groups=g
-    ),
-    "cross-validation": lambda g: ms.cross_val_score(
-        Ridge(), FEATURES, Y.to_numpy(), groups=g, **BY_MRR
-    ),
+    "hold-out": lambda g: rs.query_train_test_split(*DATA, groups=g),
+    "fit": lambda g: RANKER.fit(*DATA, groups=g),
+    "fit by qid": lambda g: RANKER.fit(*DATA, qid=g),
+    "queries": lambda g: rs.cross_val_query_scores(Ridge(), *DATA, metrics="mrr", cv=CV, groups=g),
+    "cross-validation": lambda g: ms.cross_val_score(Ridge(), *DATA, groups=g, **BY_MRR),
     "another splitter": lambda g: ms.cross_val_score(
-        Ridge(), FEATURES, Y.to_numpy(), groups=g, scoring="mrr", cv=ms.GroupKFold(2)
+        Ridge(), *DATA, groups=g, scoring="mrr", cv=ms.GroupKFold(2)
     ),
     "rank": lambda g: FITTED.rank(FEATURES, groups=g),
-    "score": lambda g: FITTED.score(FEATURES, Y.to_numpy(), groups=g),
-    "scorer": lambda g: get_scorer("mrr")(FITTED, FEATURES, Y.to_numpy(), groups=g),
-    "scorer by qid": lambda g: get_scorer("mrr")(FITTED, FEATURES, Y.to_numpy(), qid=g),
+    "score": lambda g: FITTED.score(*DATA, groups=g),
+    "scorer": lambda g: get_scorer("mrr")(FITTED, *DATA, groups=g),
+    "scorer by qid": lambda g: get_scorer("mrr")(FITTED, *DATA, qid=g),
     "routing": lambda g: routed(g, CV),
     "routing to another splitter": lambda g: routed(g, ms.GroupKFold(2)),
 }

@@ -109,14 +109,18 @@ KINDS = {
 TABLE = [(kind, form) for kind, (_, forms) in KINDS.items() for form in forms]
 
 
-@pytest.mark.parametrize("order", ["sorted", "together", "apart"])
-@pytest.mark.parametrize("n_times", [2, 10])
+# in an order, each so many times; of rotated rows, the first query is the last one too
+ORDERS = [("sorted", 2), ("together", 2), ("rotated", 10), ("apart", 2), ("apart", 10)]
+
+
+@pytest.mark.parametrize(("order", "n_times"), ORDERS)
 @pytest.mark.parametrize(("kind", "form"), TABLE)
-def test_ids(kind, form, n_times, order):
+def test_ids(kind, form, order, n_times):
     names, forms = KINDS[kind]
     shuffled = [names[i] for i in np.random.default_rng(1).permutation(len(names))]
     ordered = sorted(names) if order == "sorted" else shuffled
     ids = ordered * n_times if order == "apart" else [n for n in ordered for _ in range(n_times)]
+    ids = [*ids[1:], ids[0]] if order == "rotated" else ids
     assert read(forms[form](ids), len(ids)) == by_dictionary(ids)
 
 
