@@ -176,7 +176,7 @@ def test_a_function_equals_its_metric_by_name(metric):
 
 OPTIONAL = [
     "pandas", "matplotlib", "polars", "pyarrow", "lightgbm", "xgboost", "catboost", "dask",
-    "pyspark", "torch", "tqdm", "duckdb", "fsspec",
+    "pyspark", "torch", "tqdm", "duckdb", "fsspec", "optuna",
 ]  # fmt: skip
 
 

@@ -234,9 +234,6 @@ FACTS = [
     "warnings.filters, warnings.showwarning.__module__, warnings.formatwarning.__module__",
     "np.geterr(), np.get_printoptions(), repr(np.geterrcall())",
     "np.random.random(), random.random()",
-    # none of these libraries is loaded
-    "{'pandas', 'polars', 'pyarrow', 'matplotlib', 'lightgbm', 'xgboost', 'catboost', 'optuna', "
-    "'torch', 'dask', 'pyspark', 'duckdb', 'tqdm'} & set(sys.modules)",
 ]
 
 
