@@ -257,7 +257,8 @@ def replaced(cv):
 ONE_DOCUMENT = [(np.arange(1, len(Y)), np.array([0]))]
 SPLIT = {  # calls with a splitter, which warn unless it keeps queries whole
     "several": by_ids(Ridge(), scoring=["r2", "mrr", "ndcg@3"]),
-    "two processes": by_ids(Ridge(), n_jobs=2),
+    # its default lets a thread of joblib make tasks, which knows no file of the caller
+    "two processes": by_ids(Ridge(), n_jobs=2, pre_dispatch="all"),
     "a search": lambda cv: ms.GridSearchCV(Ridge(), {}, scoring="mrr", cv=cv).fit(X, BY_Y),
     "a named column": by_ids(Ridge(), SESSIONS, LABELS, "ndcg(groups=session)"),
     "a column of the ranker": by_ids(BY_SESSION, SESSIONS, LABELS),
