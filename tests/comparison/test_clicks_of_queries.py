@@ -51,42 +51,28 @@ def test_of_all_queries_and_of_some(by_name):
     assert dataclasses.replace(few, segments=None).propensity_summary() == few.propensity_summary()
 
 
-def test_each_metric_has_its_own():
-    frame = pd.DataFrame({"qid": GROUPS, "seen": SEEN, "half": SEEN / 2})
-    frame = frame.set_index(["qid", "seen", "half"])
-    names = ["dcg(propensity=seen)", "mrr", "dcg(propensity=half, clip=0.1)"]
-    scores = query_scores(pd.Series(CLICKS, frame.index), X[:, 0], names)
-    summaries = scores.propensity_summary()
-    assert list(summaries) == [names[0], names[2]]
-    for name, values, clip in ((names[0], SEEN, None), (names[2], SEEN / 2, 0.1)):
-        assert summaries[name] == pytest.approx(propensity_summary(CLICKS, values, clip=clip))
-
-
-def test_without_propensities_there_is_none():
-    assert query_scores(CLICKS, X[:, 0], "dcg", groups=GROUPS).propensity_summary() == {}
-
-
-def test_queries_without_clicks():
-    summary = query_scores(CLICKS * 0, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
-    (summary,) = summary.propensity_summary().values()
-    assert (summary.n_clicks, summary.effective_clicks, summary.clipped_share) == (0, 0, 0)
-    assert np.isnan(summary.largest_share)
-
-
-@pytest.mark.parametrize("targets", [False, True])
-def test_cross_validated_scores(targets):
-    names = ["dcg@3(propensity=seen, clip=0.1)"]
-    names += ["dcg@5(target=likes, propensity=seen)"] * targets
-    frame = pd.DataFrame(X).assign(qid=GROUPS, seen=SEEN, likes=Y)
-    frame = frame.set_index(["qid", "seen", "likes"])
+@pytest.mark.parametrize("cross_validated", [False, True])
+def test_each_metric_has_its_own(cross_validated):
+    frame = pd.DataFrame(X).assign(qid=GROUPS, seen=SEEN, half=SEEN / 2, likes=Y)
+    frame = frame.set_index(["qid", "seen", "half", "likes"])
     frame.columns = frame.columns.astype(str)
-    scores = cross_val_query_scores(Ridge(), frame, CLICKS, metrics=names, cv=QueryKFold(3))
-    expected = [propensity_summary(CLICKS, SEEN, clip=0.1), propensity_summary(Y, SEEN)]
-    for name, summary in zip(names, expected, strict=False):
-        assert scores.propensity_summary()[name] == pytest.approx(summary)
-    first = scores.select(scores.ids == scores.ids[0]).propensity_summary()[names[0]]
-    rows = scores.ids[0] == GROUPS
-    assert first.effective_clicks == pytest.approx(kish(rows, 0.1)[0])
+    expected = {
+        "dcg@3(propensity=seen, clip=0.1)": propensity_summary(CLICKS, SEEN, clip=0.1),
+        "dcg(propensity=half)": propensity_summary(CLICKS, SEEN / 2),
+    }
+    if cross_validated:
+        expected["dcg@5(target=likes, propensity=seen)"] = propensity_summary(Y, SEEN)
+        given = {"metrics": [*expected, "mrr"], "cv": QueryKFold(3)}
+        scores = cross_val_query_scores(Ridge(), frame, CLICKS, **given)
+    else:
+        scores = query_scores(pd.Series(CLICKS, frame.index), X[:, 0], [*expected, "mrr"])
+    summaries = scores.propensity_summary()
+    assert [*summaries] == [*expected]
+    for name, summary in expected.items():
+        assert summaries[name] == pytest.approx(summary)
+    first = scores.select(scores.ids == scores.ids[0]).propensity_summary()
+    effective = first["dcg@3(propensity=seen, clip=0.1)"].effective_clicks
+    assert effective == pytest.approx(kish(scores.ids[0] == GROUPS, 0.1)[0])
 
 
 def test_importances_by_array_and_by_index_level():
@@ -111,21 +97,13 @@ def test_importances_by_array_and_by_index_level():
         query_permutation_importance(model, *given)
 
 
-def test_queries_with_weights_of_different_scales():
+def test_queries_without_clicks_and_with_weights_of_different_scales():
+    none = query_scores(CLICKS * 0, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
+    (summary,) = none.propensity_summary().values()
+    assert (summary.n_clicks, summary.effective_clicks, summary.clipped_share) == (0, 0, 0)
+    assert np.isnan(summary.largest_share)
     scores = query_scores([1, 1, 1, 0], [4, 3, 2, 1], "dcg", groups=[1, 1, 2, 3],
                           propensity=[1, 0.5, 1e-100, 1])  # fmt: skip
     assert scores.propensity_summary()["dcg"] == pytest.approx((4, 3, 1, 1, 0))
     first = scores.select([0, 2]).propensity_summary()["dcg"]
     assert first == pytest.approx((3, 2, 9 / 5, 2 / 3, 0))
-
-
-def test_intervals_by_the_range_of_a_weighted_metric():
-    """As the guide states: those without an upper bound have an interval of Student's t."""
-    names = ["dcg", "hits", "precision", "rbp", "ndcg", "recall"]
-    scores = query_scores(CLICKS, X[:, 0], names, groups=GROUPS, propensity=SEEN, k=3)
-    auto, t = (scores.interval(method=method) for method in ("auto", "t"))
-    for name in ("dcg", "hits", "precision", "rbp"):  # which skewness widens
-        assert auto[name].low <= t[name].low + 1e-12
-        assert t[name].high <= auto[name].high + 1e-12
-    for name in ("ndcg", "recall"):
-        assert 0 <= auto[name].low <= auto[name].high <= 1

@@ -26,39 +26,20 @@ def difference(baseline, model):
 @pytest.mark.parametrize("first", UNITS)
 @pytest.mark.parametrize("second", UNITS)
 def test_queries_of_two_results(first, second):
-    values, order = (
+    (a, b), order = (
         np.random.default_rng(0).random((2, 40)),
         np.random.default_rng(1).permutation(40),
     )
-    expected = difference(scores(values[0], DAYS, "us"), scores(values[1], DAYS, "us"))
-    model = scores(values[1][order], DAYS[order], second)
-    measured = difference(scores(values[0], DAYS, first), model)
-    assert (
-        measured.difference == expected.difference == pytest.approx(np.mean(values[1] - values[0]))
-    )
+    expected = difference(scores(a, DAYS, "us"), scores(b, DAYS, "us"))
+    model = scores(b[order], DAYS[order], second)
+    measured = difference(scores(a, DAYS, first), model)
+    assert measured.difference == expected.difference == pytest.approx(np.mean(b - a))
     assert measured.p_value == pytest.approx(expected.p_value)
-    apart = rectify(
-        scores(values[0][:20], DAYS[:20], first), scores(values[1][:20], DAYS[:20], second),
-        scores(values[1][20:], DAYS[20:], second),
-    )  # fmt: skip
-    together = rectify(
-        scores(values[0][:20], DAYS[:20], first), scores(values[1][:20], DAYS[:20], second), model
+    labeled = scores(a[:20], DAYS[:20], first), scores(b[:20], DAYS[:20], second)
+    together, apart = (
+        rectify(*labeled, others)["ndcg"] for others in (model, scores(b[20:], DAYS[20:], second))
     )
-    assert together["ndcg"].interval == pytest.approx(apart["ndcg"].interval)
-
-
-@pytest.mark.parametrize("unit", ["s", "us", "ns"])
-def test_segments_by_timestamp_of_the_query(unit):
-    days = pd.to_datetime(DAYS[:4]).as_unit(unit)
-    of_queries = query_scores([1] * 4, [0] * 4, "mrr", groups=days)
-    months = dict(zip(days, "abab", strict=True))
-    expected = [("a", 2), ("b", 2)]
-    by_index = pd.Series(list("baba"), index=days[::-1].as_unit("ns"))
-    for segments in (months, by_index, pd.DataFrame({"day": days[::-1], "kind": list("baba")})):
-        by = of_queries.by(segments)
-        assert [(score.segment.value, score.queries) for score in by] == expected
-    by_python = {day.to_pydatetime(): kind for day, kind in months.items()}
-    assert [score.queries for score in of_queries.by(by_python)] == [2, 2]
+    assert together.interval == pytest.approx(apart.interval)
 
 
 @pytest.mark.parametrize("unit", ["W", "D", "h", "m", "s", "ms", "us", "ns"])
@@ -73,23 +54,25 @@ def test_frames_of_polars_hold_every_unit(kind, unit):
     assert column == expected
 
 
-@pytest.mark.parametrize("days", [DAYS[:4], DAYS[:4].tolist()], ids=["numpy", "python"])
-def test_segments_of_queries_whose_ids_are_days(days):
-    of_queries = query_scores([1] * 4, [0] * 4, "mrr", groups=days)
+@pytest.mark.parametrize("kind", ["numpy", "python", "s", "us", "ns"])
+def test_segments_of_queries_whose_ids_are_days(kind):
+    days = {"numpy": DAYS[:4], "python": DAYS[:4].tolist()}.get(kind)
+    days = pd.to_datetime(DAYS[:4]).as_unit(kind) if days is None else days
+    of_queries = query_scores([1, 0, 0, 0], [0] * 4, "mrr", groups=days)
     # pandas has no days, and makes them times at midnight
-    reversed_days, kinds = pd.to_datetime(DAYS[3::-1]), list("bbba")
+    backwards, kinds = pd.to_datetime(DAYS[3::-1]), list("bbba")
     for segments in (
-        dict(zip(reversed_days, kinds, strict=True)),
+        dict(zip(backwards, kinds, strict=True)),
+        dict(zip(backwards.to_pydatetime(), kinds, strict=True)),
         dict(zip(of_queries.ids[::-1], kinds, strict=True)),
-        pd.Series(kinds, index=reversed_days),
-        pd.DataFrame({"day": reversed_days, "kind": kinds}),
+        pd.Series(kinds, index=backwards),
+        pd.DataFrame({"day": backwards, "kind": kinds}),
     ):
         by = of_queries.by(segments)
-        assert [(score.segment.value, score.queries) for score in by] == [("a", 1), ("b", 3)]
-        first = compare({"x": of_queries, "y": of_queries}, by=segments)
-        assert [entry.queries for entry in first] == [4, 1, 3]
-    by_first = query_scores([1, 0, 0, 0], [0] * 4, "mrr", groups=days).by(segments)
-    assert [score.mean for score in by_first] == [1, 0]
+        shown = [(score.segment.value, score.queries, score.mean) for score in by]
+        assert shown == [("a", 1, 1), ("b", 3, 0)]
+        compared = compare({"x": of_queries, "y": of_queries}, by=segments)
+        assert [entry.queries for entry in compared] == [4, 1, 3]
 
 
 def test_segments_that_are_times_of_queries_whose_ids_are_tuples():

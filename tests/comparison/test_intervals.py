@@ -8,17 +8,11 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from query_values import pair_of, scores_of
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare, ndcg_score, query_scores
 from sklearn_rankscore.comparison import Interval
-
-
-def scores(values, metrics=None, weights=None):
-    values = np.asarray(values, dtype=float)
-    values = values[:, None] if values.ndim == 1 else values
-    metrics = metrics or [f"m{i}" for i in range(values.shape[1])]
-    return QueryScores(np.arange(len(values)), values, metrics, weights)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
@@ -26,7 +20,7 @@ def scores(values, metrics=None, weights=None):
 def test_hits_have_the_interval_of_clopper_and_pearson(n, confidence):
     hits = sorted({0, 1, n // 3, n // 2, n - 1, n})
     columns = np.array([np.arange(n) < k for k in hits], dtype=float).T
-    for k, interval in zip(hits, scores(columns).interval(confidence).values(), strict=True):
+    for k, interval in zip(hits, scores_of(columns).interval(confidence).values(), strict=True):
         exact = stats.binomtest(k, n).proportion_ci(confidence)
         assert interval == pytest.approx(tuple(exact), abs=0.003)
 
@@ -40,7 +34,9 @@ def test_ends_are_quantiles_over_uniform_weights_with_one_further_value(weighted
     drawn *= np.append(weights, (weights**2).sum() / weights.sum())
     low, high = (drawn @ np.append(values, end) / drawn.sum(axis=1) for end in (0, 1))
     expected = np.quantile(low, 0.05), np.quantile(high, 0.95)
-    interval = scores(values, ["ndcg@10"], weights if weighted else None).interval(0.9)["ndcg@10"]
+    interval = scores_of(values, ["ndcg@10"], weights if weighted else None).interval(0.9)[
+        "ndcg@10"
+    ]
     assert interval == pytest.approx(expected, abs=0.002)
 
 
@@ -48,10 +44,10 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
     values = np.random.default_rng(1).random((30, 1)) * 0.5
 
     def upper_end(metric, values=values):
-        return scores(values, [metric]).interval()[metric].high
+        return scores_of(values, [metric]).interval()[metric].high
 
     unknown = upper_end("dcg@10")
-    assert unknown >= scores(values).interval(method="t")["m0"].high
+    assert unknown >= scores_of(values).interval(method="t")["m0"].high
     assert upper_end("hits") == pytest.approx(unknown)
     assert unknown != pytest.approx(upper_end("ndcg"))
     assert upper_end("ndcg") == upper_end("mrr@5(threshold=1)") == upper_end("of my own")
@@ -62,30 +58,35 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values():
     assert upper_end("hits@3", values * 3) == pytest.approx(3 * upper_end("ndcg"))
     assert upper_end("rbp@3") == upper_end("rbp(normalize=true,gain=linear)") == upper_end("ndcg")
     assert upper_end("rbp(gain=linear)") == upper_end("rbp(like=ranx)") == upper_end("dcg")
-    unseen = scores(values, ["ndcg(replace_undefined_by=5)"]).interval()
+    unseen = scores_of(values, ["ndcg(replace_undefined_by=5)"]).interval()
     assert unseen["ndcg(replace_undefined_by=5)"].high > upper_end("ndcg")
     # values beyond the range of the metric are not bounded by it
     assert upper_end("rbp", values * 3) == pytest.approx(3 * unknown)
-    low, high = scores(values - 0.2, ["of my own"]).interval()["of my own"]
-    assert scores(0.2 - values, ["a"]).interval()["a"] == pytest.approx((-high, -low))
+    low, high = scores_of(values - 0.2, ["of my own"]).interval()["of my own"]
+    assert scores_of(0.2 - values, ["a"]).interval()["a"] == pytest.approx((-high, -low))
 
 
 def test_limits_state_the_range_of_a_metric():
     values, names = np.random.default_rng(1).random((30, 1)), ["own"]
-    expected = scores(values, ["ndcg"]).interval()["ndcg"]
+    expected = scores_of(values, ["ndcg"]).interval()["ndcg"]
     own = QueryScores(range(30), 4 * values - 1, names, limits={"own": (-1, 3)})
     for same in (own, pickle.loads(pickle.dumps(own)), own.select(slice(None)), replace(own)):
         low, high = 4 * np.array(expected) - 1
         assert same.interval()["own"] == pytest.approx((low, high))
     # values beyond them are not bounded by them
     wrong = QueryScores(range(30), values, names, limits={"own": (0, 0.5)})
-    assert wrong.interval()["own"] == scores(values, ["dcg"]).interval()["dcg"]
+    assert wrong.interval()["own"] == scores_of(values, ["dcg"]).interval()["dcg"]
     # unless rounding moved them
-    exact, rounded = (scores(np.full(20, v), ["ndcg"]).interval()["ndcg"] for v in (1, 1 + 1e-12))
+    exact, rounded = (
+        scores_of(np.full(20, v), ["ndcg"]).interval()["ndcg"] for v in (1, 1 + 1e-12)
+    )
     assert rounded == pytest.approx(exact)
     assert rounded.high == 1
     with pytest.raises(ValueError, match="limits are those of metrics; 'mrr' is none of them"):
         QueryScores(range(30), values, names, limits={"mrr": (0, 1)})
+
+
+CLICKED = {"propensity": [1, 0.5] * 10}
 
 
 @pytest.mark.filterwarnings("ignore:nearly all queries:UserWarning")
@@ -97,8 +98,8 @@ def test_limits_state_the_range_of_a_metric():
         ("dcg@2", {}, False),
         ("ndcg@1(adjusted=true)", {}, False),
         (partial(ndcg_score, k=1, adjusted=True), {}, False),
-        ("dcg@2", {"propensity": [1, 0.5] * 10}, False),
-        ("ndcg@2", {"propensity": [1, 0.5] * 10}, True),
+        *((name, CLICKED, False) for name in ("dcg@2", "hits@2", "precision@2", "rbp@2")),
+        *((name, CLICKED, True) for name in ("ndcg@2", "recall@2")),
         ("rbp", {"like": "ranx"}, False),
         # a relevant document at the second of two ranks would give 2
         ("ndcg", {"discount": lambda ranks: 1.0 * ranks}, False),
@@ -119,7 +120,7 @@ def test_another_name_does_not_change_the_interval(metric, options, is_known):
 
 
 def test_equal_values_are_no_certainty():
-    constant = scores(np.full((20, 3), 0.5), ["ndcg", "kendall_tau", "dcg"])
+    constant = scores_of(np.full((20, 3), 0.5), ["ndcg", "kendall_tau", "dcg"])
     exact = stats.binomtest(20, 20).proportion_ci().low
     intervals = constant.interval()
     assert intervals["ndcg"] == pytest.approx((exact / 2, 1 - exact / 2), abs=2e-3)
@@ -145,8 +146,7 @@ def test_differences_of_fewer_than_six_queries_are_marked(
     n, n_won, weights, is_few, metric, method
 ):
     won = (np.arange(n) < n_won) * 1.0
-    given = {"a": scores(np.zeros(n), [metric], weights), "b": scores(won, [metric], weights)}
-    compared = compare(given, method=method, n_resamples=99)
+    compared = compare(pair_of(won, [metric], weights), method=method, n_resamples=99)
     (one,) = compared
     assert one.few_distinct == is_few
     text, unknown = repr(compared), method == "auto" and is_few and metric == "dcg"
@@ -160,7 +160,7 @@ def test_differences_of_fewer_than_six_queries_are_marked(
     if method == "auto" and n_won < 6 and not unknown:
         assert one.interval.low < 0 < one.interval.high
     if method == "auto" and not is_few:
-        low, high = scores(won, [metric], weights).interval(method="t")[metric]
+        low, high = scores_of(won, [metric], weights).interval(method="t")[metric]
         assert one.interval.low <= low + 1e-12
         assert one.interval.high >= high - 1e-12
 
@@ -168,7 +168,7 @@ def test_differences_of_fewer_than_six_queries_are_marked(
 def test_numbers_without_a_sign():
     assert f"{Interval(-1e-17, 0.1):+.4f}" == "[0.0000, +0.1000]"
     assert f"{Interval(-0.0, -1e-9):.3f}" == "[0.000, 0.000]"
-    text = repr(compare({"a": scores([np.nan] * 3), "b": scores([0.1, 0.2, 0.3])}))
+    text = repr(compare({"a": scores_of([np.nan] * 3), "b": scores_of([0.1, 0.2, 0.3])}))
     assert text.split().count("nan") == 4
     assert "+nan" not in text
 
@@ -179,19 +179,15 @@ def test_interval_and_one_sided_tests_agree(weighted):
     random = np.random.default_rng(2)
     differences = random.gamma(0.7, 0.05, size=40) - 0.03
     weights = random.uniform(0.5, 2, 40) if weighted else None
-    given = {
-        "a": scores(np.zeros(40), ["ndcg"], weights),
-        "b": scores(differences, ["ndcg"], weights),
-    }
+    given = pair_of(differences, ["ndcg"], weights)
     (low, high) = compare(given)["ndcg", "b"].interval
     t = compare(given, method="t")["ndcg", "b"].interval
     assert low == pytest.approx(t.low)  # moved away from the mean only
     assert high > t.high + 1e-4
     turned = {"a": given["b"], "b": given["a"]}
     assert compare(given, margin=-low)["ndcg", "b"].noninferiority_p_value == pytest.approx(0.025)
-    assert compare(turned, margin=high)["ndcg", "b"].noninferiority_p_value == (
-        pytest.approx(0.025)
-    )
+    p_value = compare(turned, margin=high)["ndcg", "b"].noninferiority_p_value
+    assert p_value == pytest.approx(0.025)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -206,7 +202,7 @@ def test_standard_error_is_that_of_statsmodels(weighted):
     for_equal_variances = np.sqrt((1 - share) / (1 - 2 * share + (share**2).sum()))
     residuals = (values - fitted.params[0]) * for_equal_variances
     expected = np.sqrt((share**2 * residuals**2 / (1 - share)).sum())
-    of_queries = scores(values, None, weights)
+    of_queries = scores_of(values, None, weights)
     assert of_queries.mean()["m0"] == pytest.approx(fitted.params[0])
     assert of_queries.standard_error()["m0"] == pytest.approx(expected)
     if not weighted:
@@ -225,7 +221,7 @@ def test_weighted_t_intervals_are_those_of_an_unbiased_quadratic_form(head, seed
     assert np.trace(form) == pytest.approx((share**2).sum())
     error = np.sqrt(values @ form @ values)
     half = stats.t.ppf(0.975, np.trace(form) ** 2 / np.trace(form @ form)) * error
-    measured = scores(values, None, weights)
+    measured = scores_of(values, None, weights)
     assert measured.standard_error()["m0"] == pytest.approx(error)
     expected = share @ values - half, share @ values + half
     assert measured.interval(method="t")["m0"] == pytest.approx(expected)
@@ -233,13 +229,13 @@ def test_weighted_t_intervals_are_those_of_an_unbiased_quadratic_form(head, seed
 
 @pytest.mark.parametrize("weights", [[1e300, 1e-300, 1.0], [1, 1, 250.0], [2.0]])
 def test_all_weight_on_one_query_leaves_no_error(weights):
-    one = scores(np.linspace(0.5, 0.9, len(weights)), None, weights)
+    one = scores_of(np.linspace(0.5, 0.9, len(weights)), None, weights)
     assert np.isnan([one.standard_error()["m0"], *one.interval(method="t")["m0"]]).all()
 
 
 def test_a_hundred_thousand_queries_cost_a_few_sorts():
     values = np.random.default_rng(0).beta(2, 1, size=(100_000, 2))
-    many = scores(values, ["ndcg", "map"])
+    many = scores_of(values, ["ndcg", "map"])
     start = time.process_time()
     for _ in range(5):
         np.sort(values, axis=0)

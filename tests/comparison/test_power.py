@@ -1,21 +1,15 @@
 """Sample sizes, non-inferiority and equivalence, against statsmodels and simulation."""
 
+import itertools
 import math
 from importlib import import_module
 
 import numpy as np
 import pytest
+from query_values import pair_of
 from scipy import stats
 
-from sklearn_rankscore import QueryScores, compare
-
-
-def systems(differences, weights=None, metric="dcg"):
-    ids = np.arange(len(differences))
-    return {
-        "a": QueryScores(ids, np.zeros((len(ids), 1)), [metric], weights),
-        "b": QueryScores(ids, np.asarray(differences, dtype=float)[:, None], [metric], weights),
-    }
+from sklearn_rankscore import compare
 
 
 @pytest.fixture
@@ -23,50 +17,39 @@ def differences():
     return np.random.default_rng(0).normal(0.01, 0.1, size=60)
 
 
-@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
-@pytest.mark.parametrize("difference", [0.003, -0.02, 0.1])
 @pytest.mark.integration
-def test_queries_needed_are_those_of_statsmodels(differences, difference, power):
+def test_sample_sizes_are_those_of_statsmodels(differences):
     solver = import_module("statsmodels.stats.power").TTestPower()
-    compared = compare(systems(differences), test="t", confidence=0.9)
-    effect = abs(difference) / differences.std(ddof=1)
-    expected = math.ceil(solver.solve_power(effect_size=effect, alpha=0.1, power=power))
-    assert compared.queries_needed(difference, power) == {("dcg", "b"): expected}
-
-
-@pytest.mark.integration
-def test_detectable_difference_is_that_of_statsmodels(differences):
-    solver = import_module("statsmodels.stats.power").TTestPower()
-    compared = compare(systems(differences), test="t")
+    compared = compare(pair_of(differences, ["dcg"]), test="t", confidence=0.9)
+    deviation = differences.std(ddof=1)
+    for power, difference in itertools.product([0.5, 0.8, 0.95], [0.003, -0.02, 0.1]):
+        given = {"effect_size": abs(difference) / deviation, "alpha": 0.1, "power": power}
+        expected = {("dcg", "b"): math.ceil(solver.solve_power(**given))}
+        assert compared.queries_needed(difference, power) == expected
     for n in (None, 25, 4000):
-        effect = solver.solve_power(nobs=n or 60, alpha=0.05, power=0.8)
+        effect = solver.solve_power(nobs=n or 60, alpha=0.1, power=0.8)
         (detectable,) = compared.detectable_difference(n_queries=n).values()
-        assert detectable == pytest.approx(effect * differences.std(ddof=1), rel=1e-4)
+        assert detectable == pytest.approx(effect * deviation, rel=1e-4)
 
 
 def test_the_permutation_test_has_the_power(differences):
-    compared = compare(systems(differences), test="t")
+    compared = compare(pair_of(differences, ["dcg"]), test="t")
     (n,) = compared.queries_needed(0.03, 0.8).values()
     random = np.random.default_rng(1)
     samples = random.normal(0.03, differences.std(ddof=1), size=(int(n), 1500))
-    names = [str(i) for i in range(1500)]
-    pair = {
-        "a": QueryScores(np.arange(n), np.zeros_like(samples), names),
-        "b": QueryScores(np.arange(n), samples, names),
-    }
-    tested = compare(pair, correction=None, n_resamples=499, random_state=0)
+    tested = compare(pair_of(samples), correction=None, n_resamples=499, random_state=0)
     assert np.mean([one.p_value <= 0.05 for one in tested]) == pytest.approx(0.8, abs=0.035)
 
 
 def test_sample_sizes_at_the_limits(differences):
-    same = compare(systems(np.zeros(20)), test="t")
+    same = compare(pair_of(np.zeros(20), ["dcg"]), test="t")
     assert same.queries_needed() == {("dcg", "b"): math.inf}
-    for without_variation in (same, compare(systems(np.full(20, 0.1)), test="t")):
+    for without_variation in (same, compare(pair_of(np.full(20, 0.1), ["dcg"]), test="t")):
         assert math.isnan(without_variation.queries_needed(0.1)["dcg", "b"])
         assert math.isnan(without_variation.detectable_difference()["dcg", "b"])
         assert math.isnan(without_variation.detectable_difference(n_queries=50)["dcg", "b"])
-    assert compare(systems([0.5]), test="t").detectable_difference()["dcg", "b"] != 0
-    observed = compare(systems(differences), test="t")
+    assert compare(pair_of([0.5], ["dcg"]), test="t").detectable_difference()["dcg", "b"] != 0
+    observed = compare(pair_of(differences, ["dcg"]), test="t")
     mean = differences.mean()
     assert observed.queries_needed() == observed.queries_needed(mean)
     with pytest.raises(ValueError, match="power must be between 0 and 1"):
@@ -86,22 +69,11 @@ def test_one_sided_tests_without_skewness_are_ttost_paired(differences):
     differences = np.concatenate([differences, 2 * differences.mean() - differences])
     second = differences + 0.5
     for margin in (0.005, 0.03, 0.2):
-        (one,) = compare(systems(differences), test="t", margin=margin)
+        (one,) = compare(pair_of(differences, ["dcg"]), test="t", margin=margin)
         p, lower, upper = ttost_paired(second, np.full(120, 0.5), -margin, margin)
         assert one.equivalence_p_value == pytest.approx(p)
         assert one.noninferiority_p_value == pytest.approx(lower[1])
         assert max(lower[1], upper[1]) == p
-
-
-def after_losses(n, n_lost, margin):
-    """The comparison of n queries, of which a model loses some that the baseline answers."""
-    values = np.repeat([[0.0], [1.0]], [n_lost, n - n_lost], axis=0)
-    pair = {
-        "a": QueryScores(range(n), np.ones((n, 1)), ["hit_rate@10"]),
-        "b": QueryScores(range(n), values, ["hit_rate@10"]),
-    }
-    (one,) = compare(pair, test="t", margin=margin)
-    return one
 
 
 @pytest.mark.parametrize(
@@ -110,7 +82,8 @@ def after_losses(n, n_lost, margin):
 def test_losses_as_frequent_as_the_margin_are_rarely_no_worse(n, margin):
     """Few losses, whose variance is underestimated with the mean, against the binomial test."""
     n_lost = np.arange(1, int(n * margin))
-    compared = [after_losses(n, x, margin) for x in n_lost.tolist()]
+    lost, names = (np.arange(n)[:, None] < n_lost) * -1.0, [f"hit_rate@{i}" for i in n_lost]
+    compared = compare(pair_of(lost, names, start=1), test="t", margin=margin, correction=None)
     p_values = np.array([one.noninferiority_p_value for one in compared])
     assert (np.diff(p_values) > 0).all()  # one more loss is no argument for the model
     exact = stats.binom.cdf(n_lost, n, margin)
@@ -124,16 +97,12 @@ def test_losses_as_frequent_as_the_margin_are_rarely_no_worse(n, margin):
 @pytest.mark.parametrize(("n", "lost", "loss"), [(50, 0.2, 0.3), (100, 0.1, 0.3)])
 def test_losses_of_the_margin_are_rarely_no_worse_with_unequal_weights(n, lost, loss):
     """A tenth of the queries have ten times the weight, and few or none of these are losses."""
-    random, names = np.random.default_rng(0), [str(i) for i in range(50)]
-    no_worse = []
+    random, no_worse = np.random.default_rng(0), []
     for _ in range(40):
         weights = np.where(random.random(n) < 0.1, 10.0, 1.0)
-        values = np.where(random.random((n, 50)) < lost, 1 - loss, 1.0)
-        pair = {
-            name: QueryScores(np.arange(n), of_system, names, weights)
-            for name, of_system in {"a": np.ones_like(values), "b": values}.items()
-        }
-        compared = compare(pair, test="t", margin=lost * loss, correction=None)
+        differences = np.where(random.random((n, 50)) < lost, -loss, 0.0)
+        systems = pair_of(differences, None, weights, start=1)
+        compared = compare(systems, test="t", margin=lost * loss, correction=None)
         no_worse += [one.noninferiority_p_value <= 0.05 for one in compared]
     assert np.mean(no_worse) < 0.05 + 2 * 0.005
 
@@ -151,7 +120,7 @@ def test_losses_of_the_margin_are_rarely_no_worse_with_unequal_weights(n, lost, 
 def test_verdicts(center, margin, expected):
     noise = np.random.default_rng(0).normal(size=40)
     noise = (noise - noise.mean()) / noise.std() * 0.08
-    compared = compare(systems(noise + center), test="t", margin=margin)
+    compared = compare(pair_of(noise + center, ["dcg"]), test="t", margin=margin)
     assert compared["dcg", "b"].verdict == expected
     assert repr(compared).splitlines()[2].endswith(expected)
     assert compared.to_frame()["verdict"].tolist() == [expected]
@@ -159,19 +128,15 @@ def test_verdicts(center, margin, expected):
 
 @pytest.mark.parametrize("n", [10, 400])
 def test_equal_systems_are_equivalent_only_with_enough_queries(n):
-    (one,) = compare(systems(np.zeros(n), metric="mrr"), margin=0.05)
+    (one,) = compare(pair_of(np.zeros(n), ["mrr"]), margin=0.05)
     # with a share x of queries that are worse by 1, none of n is seen with probability (1 - x)**n
     assert one.equivalence_p_value == pytest.approx(0.95**n, abs=0.02)
     assert one.verdict == ("undecided" if n == 10 else "equivalent")
 
 
 def test_margins_by_metric(differences):
-    ids, values = np.arange(60), np.column_stack([differences, differences])
-    pair = {
-        name: QueryScores(ids, of, ["dcg", "hits"])
-        for name, of in (("a", 0 * values), ("b", values))
-    }
-    both = compare(pair, margin={"hits": 0.02, "dcg": 0.05}, test="t", correction=None)
-    for one, margin in zip(both, [0.05, 0.02], strict=True):
-        (alone,) = compare(systems(differences), test="t", margin=margin)
+    both = pair_of(np.column_stack([differences, differences]), ["dcg", "hits"])
+    compared = compare(both, margin={"hits": 0.02, "dcg": 0.05}, test="t", correction=None)
+    for one, margin in zip(compared, [0.05, 0.02], strict=True):
+        (alone,) = compare(pair_of(differences, ["dcg"]), test="t", margin=margin)
         assert one.equivalence_p_value == pytest.approx(alone.equivalence_p_value)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from query_values import scores_of
 from scipy import optimize, stats
 
-from sklearn_rankscore import QueryScores, compare, rectify
+from sklearn_rankscore import compare, rectify
 
 # Values by human labels, by machine labels, and by machine labels of other queries; then what
 # ppi-python 0.2.3 printed for them: ppi_mean_ci(..., alpha=0.05) and ppi_mean_pointestimate, with
@@ -28,20 +29,27 @@ PPI = [
 ]  # fmt: skip
 
 
-def scores(values, first_id=0, metrics=("ndcg",), weights=None):
-    values = np.reshape(np.transpose(values), (-1, len(metrics)))
-    return QueryScores(range(first_id, first_id + len(values)), values, metrics, weights)
+def split(truth, machine, n, weights=None, metrics=("ndcg",)):
+    """The arguments of `rectify`: n queries with human labels, by both kinds, and all others."""
+    first, others = (weights, weights) if weights is None else (weights[:n], weights[n:])
+    return (
+        scores_of(truth[:n], metrics, first),
+        scores_of(machine[:n], metrics, first),
+        scores_of(machine[n:], metrics, others, range(n, len(machine))),
+    )
 
 
-def split(human, machine, other, **options):
-    """The three arguments of `rectify`."""
-    return scores(human, **options), scores(machine, **options), scores(other, 1000, **options)
+def split_systems(systems, n, metrics=("ndcg",)):
+    parts = zip(*(split(*of, n, metrics=metrics) for of in systems.values()), strict=True)
+    return [dict(zip(systems, part, strict=True)) for part in parts]
 
 
 @pytest.mark.parametrize(("human", "machine", "other", "tuned", "plain"), PPI)
 def test_ppi_python(human, machine, other, tuned, plain):
     for power_tuning, expected in ((True, tuned), (False, plain)):
-        mean = rectify(*split(human, machine, other), power_tuning=power_tuning)["ndcg"]
+        mean = rectify(*split(human, machine + other, len(human)), power_tuning=power_tuning)[
+            "ndcg"
+        ]
         assert (*mean.interval, mean.estimate) == pytest.approx(expected, rel=1e-12)
         assert power_tuning or mean.power == 1
         assert (mean.human_queries, mean.machine_queries) == (len(human), len(other))
@@ -49,93 +57,72 @@ def test_ppi_python(human, machine, other, tuned, plain):
         assert mean.machine_mean == pytest.approx(np.mean([*machine, *other]))
 
 
-def draw(n, n_all, seed, noise=0.1, bias=0.1):
+def draw(shape, seed, noise=0.1, bias=0.1):
     random = np.random.default_rng(seed)
-    truth = random.beta(3, 2, n_all)
-    machine = np.clip(truth + bias + noise * random.normal(size=n_all), 0, 1)
+    truth = random.beta(3, 2, shape)
+    machine = np.clip(truth + bias + noise * random.normal(size=shape), 0, 1)
     return truth, machine
 
 
 def test_the_effective_number_of_human_queries():
     """The standard error is that of this number of human queries alone."""
-    truth, machine = draw(200, 5000, 0)
-    mean = rectify(*split(truth[:200], machine[:200], machine[200:]))["ndcg"]
+    truth, machine = draw(5000, 0)
+    mean = rectify(*split(truth, machine, 200))["ndcg"]
     assert mean.standard_error == pytest.approx(truth[:200].std() / np.sqrt(mean.effective_queries))
     assert 600 < mean.effective_queries < 1000
     assert 0.8 < mean.power < 1
-    noise = np.random.default_rng(1).random(5000)
-    useless = rectify(*split(truth[:200], noise[:200], noise[200:]))["ndcg"]
+    useless = rectify(*split(truth, np.random.default_rng(1).random(5000), 200))["ndcg"]
     assert useless.power < 0.1
     assert useless.effective_queries == pytest.approx(200, rel=0.05)
-    opposite = rectify(*split(truth[:200], -machine[:200], -machine[200:]))["ndcg"]
-    assert opposite.power == 0
-    assert opposite.effective_queries == pytest.approx(200)
-    assert opposite.estimate == pytest.approx(truth[:200].mean())
-    constant = rectify(*split(truth[:200], np.ones(200), np.ones(300)))["ndcg"]
-    assert (constant.power, constant.estimate) == (0, pytest.approx(truth[:200].mean()))
+    for of_machine in (-machine, np.ones(500)):
+        without = rectify(*split(truth, of_machine, 200))["ndcg"]
+        assert (without.power, without.effective_queries) == (0, pytest.approx(200))
+        assert without.estimate == pytest.approx(truth[:200].mean())
 
 
 def test_differences_of_systems():
     """Those of the values by query, and the estimates of a single system."""
-    truth, machine = draw(30, 200, 4)
-    other_truth, other_machine = draw(30, 200, 5)
-    values = {"old": (truth, machine), "new": (other_truth, other_machine)}
-    given = [
-        {name: scores(pair[i][rows], start) for name, pair in values.items()}
-        for i, rows, start in ((0, slice(30), 0), (1, slice(30), 0), (1, slice(30, None), 30))
-    ]
+    values = {"old": draw(200, 4), "new": draw(200, 5)}
+    given = split_systems(values, 30)
     ours = rectify(*given)
     assert [(m.system, m.versus) for m in ours] == [("old", ""), ("new", ""), ("new", "old")]
-    for name in values:
-        alone = rectify(*(of_all[name] for of_all in given))["ndcg"]
-        assert ours["ndcg", name].interval == alone.interval
-    differences = [of_all["new"].values[:, 0] - of_all["old"].values[:, 0] for of_all in given]
-    expected = rectify(*split(*differences))["ndcg"]
-    assert ours["ndcg", "new", "old"].interval == pytest.approx(expected.interval)
-    assert compare(given[0])["ndcg", "new"].difference == pytest.approx(
-        ours["ndcg", "new", "old"].human_mean
-    )
+    for name, of in values.items():
+        assert ours["ndcg", name].interval == rectify(*split(*of, 30))["ndcg"].interval
+    expected = rectify(*split(*np.subtract(values["new"], values["old"]), 30))["ndcg"]
+    difference = ours["ndcg", "new", "old"]
+    assert difference.interval == pytest.approx(expected.interval)
+    human = compare(given[0], test="t")["ndcg", "new"]
+    assert difference.human_mean == pytest.approx(human.difference)
     with pytest.raises(KeyError, match=r"no mean .*; the means are \('ndcg', 'old'\)"):
         ours["mrr"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "method"), [(100, "normal"), (100, "t"), (15, "t")])
-@pytest.mark.parametrize(("noise", "bias"), [(0.1, 0.2), (0.5, 0.0), (5.0, 0.0)])
-def test_coverage(n, method, noise, bias):
-    """Of the mean and of a difference, whose interval by machine labels alone excludes it."""
-    repeats, covered = 1000, np.zeros(2)
-    for seed in range(repeats):
-        truth, machine = draw(n, n + 400, seed, noise, bias)
-        given = split(truth[:n], machine[:n], machine[n:])
-        low, high = rectify(*given, method=method)["ndcg"].interval
-        covered[0] += low < 3 / 5 < high
-        truth2, machine2 = draw(n, n + 400, seed + repeats, noise, -bias)
-        other = split(truth2[:n], machine2[:n], machine2[n:])
-        pairs = [{"a": a, "b": b} for a, b in zip(given, other, strict=True)]
-        low, high = rectify(*pairs, method=method)["ndcg", "b", "a"].interval
-        covered[1] += low < 0 < high
+@pytest.mark.parametrize(
+    ("noise", "bias", "is_difference"),
+    [(0.1, 0.2, False), (0.5, 0.0, False), (5.0, 0.0, False), (0.1, 0.2, True)],
+)
+def test_coverage(n, method, noise, bias, is_difference):
+    """Of a mean and of a difference, whose interval by machine labels alone excludes it."""
+    repeats, center = 1000, 3 / 5
+    values = np.array(draw((n + 400, repeats), 2, noise, bias))
+    if is_difference:
+        values, center = values - draw((n + 400, repeats), 1, noise, -bias), 0
+    given = split(*values, n, metrics=[str(i) for i in range(repeats)])
+    low, high = np.transpose([mean.interval for mean in rectify(*given, method=method)])
     error = np.sqrt(0.95 * 0.05 / repeats)
     least = 0.95 if n > 50 and method == "t" else 0.94
-    assert (covered / repeats > least - 3 * error).all(), covered / repeats
-
-
-def given_parts(human, machine, other, weights, other_weights):
-    """The arguments of `rectify` with weights, of which None are equal."""
-    return (
-        scores(human, weights=weights),
-        scores(machine, weights=weights),
-        scores(other, 1000, weights=other_weights),
-    )
+    assert np.mean((low < center) & (center < high)) > least - 3 * error
 
 
 def test_which_queries_count():
     """Those of human labels once, in any order; those of weight 0 not; weights share one unit."""
-    truth, machine = draw(20, 90, 3)
+    truth, machine = draw(90, 3)
     weights = np.where(np.arange(90) % 7 == 3, 0.0, 1.0 + np.arange(90) // 20 * 9)
     for w in (np.ones(90), weights):
-        human, on_all = scores(truth[:20], weights=w[:20]), scores(machine, weights=w)
-        labeled, rest = on_all.select(slice(20)), on_all.select(slice(20, None))
+        human, labeled, rest = split(truth, machine, 20, w)
+        on_all = scores_of(machine, ["ndcg"], w)
         expected = rectify(human, labeled, rest)["ndcg"]
         assert rectify(human, labeled, on_all)["ndcg"] == expected
         order = np.random.default_rng(0).permutation(90)
@@ -143,20 +130,18 @@ def test_which_queries_count():
         shuffled = rectify(backwards, labeled, on_all.select(order))["ndcg"]
         assert shuffled.interval == pytest.approx(expected.interval)
         counted = np.flatnonzero(w)
-        absent = rectify(human.select(counted[counted < 20]), labeled.select(counted[counted < 20]),
-                         on_all.select(counted))  # fmt: skip
+        n_human = np.count_nonzero(w[:20])
+        absent = rectify(*split(truth[counted], machine[counted], n_human, w[counted]))
         assert absent["ndcg"] == expected
         assert expected.machine_mean == pytest.approx(on_all.mean()["ndcg"])
-        n_human = np.count_nonzero(w[:20])
         numbers = expected.human_queries, expected.machine_queries
         assert numbers == (n_human, len(counted) - n_human)
 
 
 def test_the_weighted_estimate_by_the_formula():
-    truth, machine = draw(40, 140, 6)
+    truth, machine = draw(140, 6)
     w, v = np.arange(1.0, 41), np.arange(1.0, 101)
-    parts = truth[:40], machine[:40], machine[40:]
-    mean = rectify(*given_parts(*parts, w, v), power_tuning=False)["ndcg"]
+    mean = rectify(*split(truth, machine, 40, np.append(w, v)), power_tuning=False)["ndcg"]
     correction = np.average(truth[:40] - machine[:40], weights=w)
     assert mean.estimate == pytest.approx(np.average(machine[40:], weights=v) + correction)
     deviations = truth[:40] - machine[:40] - correction
@@ -164,8 +149,8 @@ def test_the_weighted_estimate_by_the_formula():
     squares = ((w / w.sum()) ** 2 * deviations**2).sum() + ((v / v.sum()) ** 2 * other**2).sum()
     assert mean.standard_error == pytest.approx(np.sqrt(squares))
     plain, equal = (
-        rectify(*given_parts(*parts, *of))["ndcg"]
-        for of in ((None, None), (np.full(40, 2.0), np.full(100, 3.0)))
+        rectify(*split(truth, machine, 40, of))["ndcg"]
+        for of in (None, np.repeat([2.0, 3.0], [40, 100]))
     )
     assert equal.interval == pytest.approx(plain.interval)
 
@@ -173,12 +158,16 @@ def test_the_weighted_estimate_by_the_formula():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_students_t_is_welchs_interval_of_two_means(weighted):
     """With the errors and degrees of freedom that intervals of means with these weights have."""
-    truth, machine = draw(12, 92, 9)
+    truth, machine = draw(92, 9)
     weights = np.random.default_rng(9).lognormal(0, 1, 92) if weighted else np.ones(92)
-    given = given_parts(truth[:12], machine[:12], machine[12:], weights[:12], weights[12:])
-    ours = rectify(*given, power_tuning=False, method="t")["ndcg"]
-    corrections = scores(truth[:12] - machine[:12], weights=weights[:12])
-    parts = [corrections, scores(machine[12:], weights=weights[12:])]
+    ours = rectify(*split(truth, machine, 12, weights), power_tuning=False, method="t")["ndcg"]
+    parts = [
+        scores_of(values, ["ndcg"], of)
+        for values, of in (
+            (truth[:12] - machine[:12], weights[:12]),
+            (machine[12:], weights[12:]),
+        )
+    ]
     errors = [part.standard_error()["ndcg"] for part in parts]
     assert ours.standard_error == pytest.approx(np.hypot(*errors))
     # the degrees of freedom from the width of each interval
@@ -201,9 +190,8 @@ def test_students_t_is_welchs_interval_of_two_means(weighted):
     ("n", "n_zeros", "is_known"), [(5, 0, False), (5, 1, False), (30, 5, False), (30, 6, True)]
 )
 def test_few_distinct_human_labels_give_no_interval(method, tuned, n, n_zeros, is_known):
-    _, machine = draw(30, 90, 9)
-    given = split((np.arange(n) >= n_zeros).astype(float), machine[:n], machine[n:])
-    means = rectify(*given, method=method, power_tuning=tuned)
+    truth, machine = (np.arange(n) >= n_zeros).astype(float), draw(90, 9)[1]
+    means = rectify(*split(truth, machine, n), method=method, power_tuning=tuned)
     mean = means["ndcg"]
     known = np.isfinite([*mean.interval, mean.standard_error, mean.effective_queries])
     assert known.tolist() == [is_known] * 4
@@ -212,10 +200,9 @@ def test_few_distinct_human_labels_give_no_interval(method, tuned, n, n_zeros, i
 
 
 def test_the_table():
-    truth, machine = draw(30, 200, 8)
-    both = [np.array([v, v**2]) for v in (truth[:30], machine[:30], machine[30:])]
+    both = [np.column_stack([of, of**2]) for of in draw(200, 8)]
     ours, wider = (
-        rectify(*split(*both, metrics=("ndcg", "mrr")), confidence=of) for of in (0.9, 0.95)
+        rectify(*split(*both, 30, metrics=["ndcg", "mrr"]), confidence=of) for of in (0.9, 0.95)
     )
     table = ours.to_frame()
     assert table["metric"].tolist() == ["ndcg", "mrr"]
@@ -226,19 +213,26 @@ def test_the_table():
     assert wider["mrr"].interval.low < ours["mrr"].interval.low
 
 
-HUMAN, MACHINE, OTHER = split([0.5, 0.7, 0.6], [0.4, 0.8, 0.6], [0.1, 0.2, 0.9])
-TEXT = QueryScores(list("01234"), np.ones((5, 1)), ["ndcg"])
-OF_MRR = scores([0.1, 0.2, 0.3], metrics=["mrr"])
+def scores(*values, ids=None, metric="ndcg"):
+    return scores_of(values, [metric], ids=ids)
+
+
+HUMAN, MACHINE, OTHER = split([0.5, 0.7, 0.6], [0.4, 0.8, 0.6, 0.1, 0.2, 0.9], 3)
+TEXT, OF_MRR = scores(1, 1, 1, 1, 1, ids=list("01234")), scores(0.1, 0.2, 0.3, metric="mrr")
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((HUMAN, scores([0.1, 0.2]), OTHER), {}, "must be measured on the same queries"),
-        ((HUMAN, MACHINE, scores([0.4, 0.8, 0.6])), {}, "with human labels and two others"),
-        ((scores([0.5]), scores([0.4]), OTHER), {}, "two queries with human labels and two others"),
-        ((HUMAN, MACHINE, scores([0.4, 0.9, 0.6, 1, 1])), {}, "values for 1 query of the same"),
-        ((HUMAN, MACHINE, scores([0.1, np.nan], 9)), {}, "'ndcg' is undefined for some queries"),
+        ((HUMAN, scores(0.1, 0.2), OTHER), {}, "must be measured on the same queries"),
+        ((HUMAN, MACHINE, scores(0.4, 0.8, 0.6)), {}, "with human labels and two others"),
+        ((scores(0.5), scores(0.4), OTHER), {}, "two queries with human labels and two others"),
+        ((HUMAN, MACHINE, scores(0.4, 0.9, 0.6, 1, 1)), {}, "values for 1 query of the same"),
+        (
+            (HUMAN, MACHINE, scores(0.1, np.nan, ids=[9, 10])),
+            {},
+            "'ndcg' is undefined for some queries",
+        ),
         ((HUMAN, MACHINE, OF_MRR), {}, "must have the same metrics"),
         ((HUMAN, OF_MRR, OTHER), {}, "must have the same metrics"),
         (({"a": HUMAN}, {"b": MACHINE}, {"a": OTHER}), {}, "must hold the same systems"),

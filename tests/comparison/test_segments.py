@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from frames import pa, pl
+from query_values import scores_of
 from scipy import stats
 
-from sklearn_rankscore import QueryScores, compare, make_ranking, query_scores, ranking_report
+from sklearn_rankscore import compare, make_ranking, query_scores, ranking_report
 from sklearn_rankscore.comparison.significance import holm
 
 METRICS = ["ndcg@10", "mrr"]
@@ -28,8 +29,7 @@ def two_systems(data, metrics=METRICS, **options):
 
 def own(values, ids=None, **given):
     """Scores of one metric that is not one of this package."""
-    values = np.reshape(values, (-1, 1))
-    return QueryScores(range(len(values)) if ids is None else ids, values, ["own"], **given)
+    return scores_of(values, ["own"], ids=ids, **given)
 
 
 def means(by):
@@ -38,92 +38,59 @@ def means(by):
 
 # how they are given
 
-NAMES, PICK = list("aabbcc"), np.array([0, 5, 1, 2, 3, 4, 4])
-SERIES, POLARS = pd.Series(NAMES, name="segment"), pl.Series("segment", NAMES)
-# of queries, and of documents
-FORMS = {
-    "list": (NAMES, np.array(NAMES)[PICK].tolist()),
-    "array": (np.array(NAMES), np.array(NAMES)[PICK]),
-    "mapping": (dict(enumerate(NAMES)), None),
-    "pandas": (SERIES, SERIES.iloc[PICK]),
-    "polars": (POLARS, POLARS[PICK.tolist()]),
-    "categorical": (SERIES.astype("category"), SERIES.astype("category").iloc[PICK]),
-    "more queries": (pd.Series([*NAMES, "d"], [*range(6), 99], name="segment")[::-1], None),
-    "columns": ({"segment": NAMES}, {"segment": np.array(NAMES)[PICK]}),
-    "columns of mappings": ({"segment": dict(enumerate(NAMES))}, None),
-    "frame": (SERIES.to_frame(), SERIES.to_frame().iloc[PICK]),
-    "polars frame": (POLARS.to_frame(), POLARS.to_frame()[PICK.tolist()]),
-    "arrow table": (pa.table({"segment": NAMES}), pa.table({"segment": NAMES}).take(PICK)),
+IDS = ["u3", "u1", "u4", "u2"]  # of the queries in the order of their first documents
+PICK = np.array([0, 1, 2, 3, 1])  # the query of each document
+KINDS = {"u1": "x", "u2": "x", "u3": "y", "u4": "z"}
+SORTED, BACKWARDS = pd.Series(KINDS), pd.Series(KINDS)[::-1]
+USERS = {"user": [*BACKWARDS.index], "kind": [*BACKWARDS]}
+LIBRARIES = [pd.DataFrame, dict, *([pl.DataFrame, pa.table] if pl else [])]
+OF_QUERIES = {
+    "list": [*SORTED],
+    "array": SORTED.to_numpy(),
+    "mapping": dict(BACKWARDS),
+    "pandas": BACKWARDS,
+    "categorical": BACKWARDS.astype("category"),
+    "more queries": pd.concat([pd.Series({"u9": "q", "u8": "q"}), BACKWARDS]),
+    "columns": {"kind": [*SORTED]},
+    "columns of mappings": {"kind": dict(BACKWARDS)},
+    "columns of pandas": {"kind": BACKWARDS},
+    "frame": BACKWARDS.to_frame("kind"),
+    **{f"key of {of.__module__} {of.__name__}": of(USERS) for of in LIBRARIES},
+    "key of another index": pd.DataFrame(USERS, index=list("wxyz")),
+    "key last": pd.DataFrame(USERS)[["kind", "user"]],
+    "key of more": pd.DataFrame({name: ["u9", *of, "u8"] for name, of in USERS.items()}),
+}
+ROWS = SORTED[IDS].to_numpy()[PICK]
+OF_DOCUMENTS = {
+    "list of documents": ROWS.tolist(),
+    "array of documents": ROWS,
+    "columns of documents": {"kind": ROWS},
+    "pandas of documents": pd.Series(ROWS),
+    "frame of documents": pd.DataFrame({"kind": ROWS}),
+    "ids as index": pd.Series(ROWS, np.array(IDS)[PICK]),
+    **({"polars of documents": pl.Series(ROWS), "arrow": pa.table({"kind": ROWS})} if pl else {}),
+    "level": "kind",
+    "levels": ["kind"],
 }
 
 
-@pytest.mark.parametrize("kind", FORMS)
-def test_segments_in_any_form(kind):
-    of_queries, of_documents = FORMS[kind]
-    expected = {("segment", "a"): (2, 0.5), ("segment", "b"): (2, 1), ("segment", "c"): (2, 0.25)}
-    by = own([0, 1, 1, 1, 0, 0.5]).by(of_queries)
-    assert {one.segment: (one.queries, one.mean) for one in by} == expected
-    if of_documents is not None:
-        y, scores = [0, 0, 1, 1, 1, 0, 1], [2, 2, 2, 2, 2, 2, 1]
-        by = query_scores(y, scores, "mrr", groups=PICK, segments=of_documents).by()
-        assert {one.segment: (one.queries, one.mean) for one in by} == expected
-
-
-LEVELS = pd.MultiIndex.from_arrays([[2, 1, 1], ["x", "y", "y"]], names=["qid", "kind"])
-
-
-@pytest.mark.parametrize(
-    ("ids", "segments"),
-    [
-        # each query has one document, and the first row is that of the second query
-        ([2, 1], {2: "x", 1: "y"}),
-        ([2, 1], {"kind": {1: "y", 2: "x"}, "other": {1: 0, 2: 0}}),
-        ([2, 1], ["x", "y"]),
-        ([2, 1], pd.Series(["y", "x"], [1, 2])),
-        (["b", "a", "a"], pd.DataFrame({"user": ["b", "a", "a"], "kind": ["x", "y", "y"]})),
-        (["b", "a", "a"], pd.Series(["y", "x"], ["a", "b"])),
-        (["b", "a", "a"], pd.Series(["x", "y", "y"], ["b", "a", "a"])),
-        (["b", "a", "a"], {"kind": pd.Series(["x", "y"], ["b", "a"])}),
-        (None, "kind"),
-        (None, ["kind"]),
-    ],
-)
-def test_each_query_gets_its_own_segment(ids, segments):
-    y, scores = [1, 0, 1], [1, 1, 2]
-    if ids is None:
-        y = pd.Series(y, LEVELS)
-    n = 3 if ids is None else len(ids)
-    given = query_scores(y[:n], scores[:n], "mrr", groups=ids, segments=segments)
-    # one document that is relevant or not, and with three, a query of two
-    assert [value for value, _ in means(given.by())][:2] == ["x", "y"]
-    assert [mean for _, mean in means(given.by())][:2] == [1, n - 2]
-
-
-FRAMES = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "pyarrow": pa.table,
-    "dict": dict,
-    "another index": lambda data: pd.DataFrame(data, index=list("wxyz")),
-    "key last": lambda data: pd.DataFrame(data)[["country", "user"]],
-    "more of polars": lambda data: pl.DataFrame({n: ["u9", *v, "u8"][:6] for n, v in data.items()}),
-}
-
-
-@pytest.mark.parametrize("as_frame", FRAMES.values(), ids=FRAMES)
-def test_a_column_of_the_query_ids_is_the_key_and_no_segment(as_frame):
-    segments = as_frame({"user": ["u3", "u1", "u4", "u2"], "country": ["DE", "US", "DE", "US"]})
-    y, groups = [1, 0, 1, 0, 0, 1, 0, 1], np.repeat(["u1", "u2", "u3", "u4"], 2)
-    systems = {"one": [0.9, 0.1, 0.8, 0.2] * 2, "two": [0.1, 0.9, 0.2, 0.8] * 2}
-    expected = {("country", "DE"): 0.5, ("country", "US"): 1}
-    given = query_scores(y, systems, "mrr", groups=groups, segments=segments)
-    scores = query_scores(y, systems, "mrr", groups=groups)
-    for by in (given["one"].by(), scores["one"].by(segments)):
-        assert {one.segment: one.mean for one in by} == expected
-    assert {one.segment for one in compare(scores, by=segments)} == {("", "all queries"), *expected}
-    options = {"metrics": "mrr", "groups": groups, "by": segments, "output_dict": True}
-    report = ranking_report(y, systems["one"], **options)
-    assert {one["column"] for one in report["segments"]} == {"country"}
+@pytest.mark.parametrize("form", [*OF_QUERIES, *OF_DOCUMENTS])
+def test_each_query_gets_its_own_segment_in_any_form(form):
+    groups = np.array(IDS)[PICK]
+    levels = pd.MultiIndex.from_arrays([groups, ROWS], names=["qid", "kind"])
+    y = pd.Series([0, 1, 1, 1, 0], levels)
+    systems = {"one": [1, 1, 1, 1, 2], "two": [1, 2, 1, 1, 1]}
+    segments = {**OF_QUERIES, **OF_DOCUMENTS}[form]
+    given = query_scores(y, systems, "mrr", segments=segments)
+    expected = {"x": 0.75, "y": 0, "z": 1}
+    assert dict(means(given["one"].by())) == expected
+    if form in OF_QUERIES:
+        scores = query_scores(y, systems, "mrr")
+        assert dict(means(scores["one"].by(segments))) == expected
+        compared = compare(scores, by=segments)
+        assert {one.segment.value for one in compared} == {"all queries", *expected}
+        report = ranking_report(y, systems["one"], metrics="mrr", by=segments, output_dict=True)
+        assert len({one["column"] for one in report["segments"]}) == 1
 
 
 def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
@@ -242,15 +209,12 @@ def test_missing_values_of_any_library_are_a_segment(column, expected):
     ],
 )
 def test_polars_frames_have_text_for_segments_of_several_types(segments, expected):
-    scores = own([0, 1, 0, 1], segments=segments)
-    by = scores.by()
+    by = own([0, 1, 0, 1], segments=segments).by()
     frame, values = by.to_frame("polars"), [one.segment.value for one in by]
     assert frame["value"].dtype == expected
     assert frame["value"].to_list() == (list(map(str, values)) if expected == pl.String else values)
     assert frame["mean"].to_list() == by.to_frame()["mean"].tolist()
     assert by.to_frame()["value"].tolist() == values
-    comparison = compare({"x": scores, "y": scores}, by=list(segments)).to_frame("polars")
-    assert comparison["value"].to_list() == ["all queries", *map(str, values)]
 
 
 def test_tables(data):
@@ -340,14 +304,18 @@ def welch(values, weights, own):
         errors.append(values[side] @ form @ values[side])
         dfs.append(np.trace(form) ** 2 / np.trace(form @ form))
     df = sum(errors) ** 2 / sum(e**2 / d for e, d in zip(errors, dfs, strict=True))
-    return 2 * stats.t.sf(abs(means[0] - means[1]) / sum(errors) ** 0.5, df)
+    p_value = 2 * stats.t.sf(abs(means[0] - means[1]) / sum(errors) ** 0.5, df)
+    if np.ptp(weights) == 0 and not np.isnan(values).any():
+        scipys = stats.ttest_ind(values[own], values[~own], equal_var=False).pvalue
+        assert p_value == pytest.approx(scipys)
+    return p_value
 
 
 @pytest.mark.parametrize("weighting", ["equal", "lognormal", "light segment", "far from zero"])
 @pytest.mark.parametrize("seed", range(3))
 def test_differences_from_the_rest_are_welchs_test(weighting, seed):
     """By its definition, one segment and its rest after the other, and adjusted by Holm."""
-    random, n, offset = np.random.default_rng(seed), 60, 0.0
+    random, n = np.random.default_rng(seed), 60
     segments = random.choice(4, n, p=[0.7, 0.15, 0.1, 0.05])
     columns = [
         random.random(n),
@@ -356,44 +324,22 @@ def test_differences_from_the_rest_are_welchs_test(weighting, seed):
         np.where(segments == 0, random.random(n), random.integers(2)),
         np.where(random.random(n) < 0.3, np.nan, random.random(n).round(1)),
     ]
-    weights = random.lognormal(0, 1, n) if weighting != "equal" else np.ones(n)
-    if weighting == "light segment":
-        weights[segments == 0] *= 1e-6
-    if weighting == "far from zero":
-        weights, offset = np.ones(n), 1e8
-    values = np.column_stack(columns)
-    scores = QueryScores(range(n), values + offset, list("abcde"), weights)
+    weights = np.ones(n) if weighting in ("equal", "far from zero") else random.lognormal(0, 1, n)
+    weights[segments == 0] *= 1e-6 if weighting == "light segment" else 1
+    offset = 1e8 if weighting == "far from zero" else 0.0
+    values, names = np.column_stack(columns), list("abcde")
+    scores = scores_of(values + offset, names, weights)
     expected = [[welch(of, weights, segments == one) for of in values.T] for one in range(4)]
     by = scores.by(segments)
-    for metric, p_values in zip("abcde", np.transpose(expected), strict=True):
+    for metric, p_values in zip(names, np.transpose(expected), strict=True):
         measured = [one.rest_p_value for one in by if one.metric == metric]
-        rel = 1e-5 if offset else 1e-6
-        np.testing.assert_allclose(measured, holm(p_values), rtol=rel)
+        np.testing.assert_allclose(measured, holm(p_values), rtol=1e-5 if offset else 1e-6)
     assert 0 < np.isnan(expected).mean() < 1
-    zero = QueryScores(range(n), 0 * values, list("abcde"), weights)
-    compared = compare({"x": zero, "y": scores}, by=segments, correction=None, test="t")
-    for i, p_values in enumerate(expected[:4]):
-        measured = [compared[m, "y", ("segment", i)].rest_p_value for m in "abcde"]
+    systems = {"x": scores_of(0 * values, names, weights), "y": scores}
+    compared = compare(systems, by=segments, correction=None, test="t")
+    for i, p_values in enumerate(expected):
+        measured = [compared[m, "y", ("segment", i)].rest_p_value for m in names]
         np.testing.assert_allclose(measured, p_values, rtol=1e-5)
-
-
-def test_the_unweighted_test_is_scipys():
-    random, half = np.random.default_rng(0), np.arange(60) < 25
-    values = random.random(60)
-    expected = stats.ttest_ind(values[half], values[~half], equal_var=False).pvalue
-    assert welch(values, np.ones(60), half) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("weights", [None, "unequal"])
-def test_segments_of_one_population_differ_one_time_in_twenty(weights):
-    """The standard error of 4,000 simulations is .0035."""
-    random, n = np.random.default_rng(0), 60
-    given = random.choice([1.0, 2.0, 5.0], n) if weights else None
-    samples = random.normal(size=(n, 4000))
-    # the first of two segments, whose other test is the same
-    scores = QueryScores(range(n), samples, list(map(str, range(4000))), given)
-    raw = [one.rest_p_value / 2 for one in scores.by(np.arange(n) < 20)][::2]
-    assert np.mean(np.array(raw) <= 0.05) == pytest.approx(0.05, abs=0.011)
 
 
 def test_a_segment_without_a_rest_or_with_few_queries_is_not_compared():

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from query_values import pair_of
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, compare
@@ -14,13 +15,8 @@ from sklearn_rankscore.comparison.significance import holm, permutation_p_values
 
 
 def p_values(differences, weights=None, test="permutation", **options):
-    differences = np.asarray(differences, dtype=float).reshape(len(differences), -1)
-    names = [f"m{i}" for i in range(differences.shape[1])]
-    systems = {
-        name: QueryScores(np.arange(len(values)), values, names, weights)
-        for name, values in {"a": np.zeros_like(differences), "b": differences}.items()
-    }
-    compared = compare(systems, test=test, correction=None, **{"random_state": 0, **options})
+    given = {"test": test, "correction": None, "random_state": 0, **options}
+    compared = compare(pair_of(differences, None, weights), **given)
     return np.array([one.p_value for one in compared])
 
 
@@ -94,11 +90,7 @@ def test_p_values_of_flips_are_bounded_by_their_number_and_printed_so():
         assert p_values(differences, n_resamples=n_resamples) == pytest.approx(
             [1 / (n_resamples + 1)]
         )
-    systems = {
-        name: QueryScores(range(40), values[:, None], ["mrr"])
-        for name, values in {"a": 0 * differences, "b": differences}.items()
-    }
-    assert " <0.0001 " in str(compare(systems))
+    assert " <0.0001 " in str(compare(pair_of(differences, ["mrr"])))
 
 
 def signed(sizes, z, random):

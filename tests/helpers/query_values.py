@@ -1,0 +1,23 @@
+"""QueryScores of given values, for tests of what is made from them."""
+
+import numpy as np
+
+from sklearn_rankscore import QueryScores
+
+
+def scores_of(values, metrics=None, weights=None, ids=None, **given):
+    """Values of queries, or a row of them for each query, of the metrics m0, m1, …"""
+    values = np.asarray(values, dtype=float)
+    values = values.reshape(len(values), -1)
+    metrics = metrics or [f"m{i}" for i in range(values.shape[1])]
+    ids = range(len(values)) if ids is None else ids
+    return QueryScores(ids, values, list(metrics), weights, **given)
+
+
+def pair_of(differences, metrics=None, weights=None, start=0.0):
+    """The systems a, whose values are all the same, and b."""
+    first = np.full_like(np.asarray(differences, dtype=float), start)
+    return {
+        "a": scores_of(first, metrics, weights),
+        "b": scores_of(first + differences, metrics, weights),
+    }
