@@ -108,8 +108,10 @@ class RectifiedScores(Records[RectifiedMean]):
         return tuple(filter(None, (record.metric, record.system, record.versus)))
 
     def _table(self) -> Table:
-        header = ("", "", "human", "machine", "rectified", f"{self.confidence * 100:g} % interval",
-                  "power", "queries", "effective")  # fmt: skip
+        header = (
+            "metric", "system", "human", "machine", "rectified",
+            f"{self.confidence * 100:g} % interval", "power", "queries", "effective",
+        )  # fmt: skip
         rows = [
             (m.metric, f"{m.system} - {m.versus}" if m.versus else m.system,
              m.human_mean, m.machine_mean, m.estimate, Number(m.interval), f"{m.power:.2f}",

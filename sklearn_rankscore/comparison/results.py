@@ -22,7 +22,7 @@ Family: TypeAlias = Literal["metric", "metrics", "all"]
 Verdict: TypeAlias = Literal["better", "no worse", "equivalent", "worse", "undecided"]
 Margin: TypeAlias = float | Mapping[str, float] | None
 
-LABELS = ("metric", "model", "versus", "column", "segment")
+LABELS = {"metric", "model", "versus", "column", "segment"}
 FEW_DISTINCT = (
     "* effectively fewer than six queries differ from the most common value, or all by next to "
     "nothing beside the range of the metric; "
@@ -325,14 +325,13 @@ class Comparison(Records[Difference]):
             del cells["versus"]
         if self.margin is None:
             del cells["verdict"]
-        labels = [name for name in cells if name in LABELS]
-        header = [*[""] * len(labels), *list(cells)[len(labels) :]]
+        n_labels = len(LABELS & cells.keys())
         rows = [[cell(d) for cell in cells.values()] for d in self]
         rest = no_test_note(d.rest_p_value for d in self if d.rest_p_value is not None)
         family = self.family_note(with_segments=any(d.segment != ALL_QUERIES for d in self))
         stated = [family and f"p-values: {family}", few_distinct_note(self, self.method), rest]
         note = list(filter(None, stated))
-        return Table(self._title(), header, rows, n_labels=len(labels), note=note)
+        return Table(self._title(), list(cells), rows, n_labels=n_labels, note=note)
 
     def _title(self) -> str:
         margin = "" if self.margin is None else f", with a margin of {self.margin}"
@@ -436,4 +435,4 @@ class SystemTable(Tabular):
             for i, (system, means) in enumerate(self.means.items())
         ]
         note = f"Letters: significantly better than these systems, {self.caption}"
-        return Table("", ["", "", *metrics], rows, n_labels=2, note=note)
+        return Table("", ["", "system", *metrics], rows, n_labels=2, note=note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -79,20 +80,23 @@ def read_segments(
             label = "segments" if name == "segment" else f"segments[{name!r}]"
             check_same_order(**rows or {}, **{label: given[name]})
             read[name] = constant_within(name, values, grouping)
-        elif values.shape != ids.shape:
+        elif values.shape == ids.shape and keys is not None:
+            raise _missing_error(name, keys, queries)
+        elif values.shape != ids.shape or (hasattr(given[name], "iloc") and queries != counts):
+            # not in the order of the queries: say which are missing, if the ids are found
+            if (some := _key_of_some(columns, queries)) is not None:
+                raise _missing_error(*some, queries)
+            if values.shape == ids.shape:
+                raise ValueError(
+                    f"the index of {name!r} merely counts its values, and does not say which query "
+                    "each belongs to. Make the query ids its index, with a name, or pass "
+                    "to_numpy() if the values are in the order of `scores.ids`."
+                )
             of_documents = "" if grouping is None else f" or one per document ({grouping.n_rows})"
             raise ValueError(
                 f"segments must hold one value per query ({len(ids)}){of_documents}, several such "
                 f"columns by name, or a mapping from query ids to values; {name!r} has shape "
                 f"{values.shape}."
-            )
-        elif keys is not None:
-            raise _missing_error(name, keys, queries)
-        elif hasattr(given[name], "iloc") and {*queries} == {*counts} and queries != counts:
-            raise ValueError(
-                f"the index of {name!r} may hold the query ids or merely count the values, because "
-                "the ids are the same numbers in another order. Pass a dict by query id, or "
-                "to_numpy() if the values are in the order of the query ids."
             )
         else:
             read[name] = values
@@ -140,14 +144,34 @@ def _values_and_keys(
     return values, keys
 
 
-def _missing_error(name: str, keys: list[Any], queries: list[Any]) -> ValueError:
-    known = set(keys)
-    missing = [query for query in queries if query not in known]
+def _missing_error(name: str, keys: Iterable[Any], queries: list[Any]) -> ValueError:
+    counts = Counter(keys)
+    missing = [query for query in queries if query not in counts]
+    repeated = [query for query in queries if counts[query] > 1]
+    found = f"{len(missing)} of {len(queries)} are missing ({examples(missing)})"
+    if not missing:
+        found = f"{examples(repeated)} occurs more than once"
+    advice = (
+        "to_numpy() has values in the order of `scores.ids`."
+        if len(missing) == len(queries)
+        else "A query without a segment has the value None."
+    )
     return ValueError(
         f"segments by query id must have a value for each of them, once; in {name!r} "
-        f"{len(missing)} of {len(queries)} are missing ({examples(missing)}); the first key is "
-        f"{next(iter(keys), None)!r}. to_numpy() has values in the order of `scores.ids`."
+        f"{found}; the first key is {next(iter(keys), None)!r}. {advice}"
     )
+
+
+def _key_of_some(
+    columns: Mapping[str, tuple[Array, Any]], queries: list[Any]
+) -> tuple[str, list[Any]] | None:
+    """An index, or one of several columns, of which half of the values and more are query ids."""
+    for name, (values, keys) in columns.items():
+        of = keys if keys is not None or len(columns) == 1 else as_keys(values)
+        found = {key for key in of or () if isinstance(key, Hashable)}.intersection(queries)
+        if of and 2 * len(found) >= len(of):
+            return name, of
+    return None
 
 
 def _key_among(
@@ -345,7 +369,8 @@ class SegmentScores(Records[SegmentScore]):
 
     def _table(self) -> Table:
         interval = f"{self.confidence * 100:g} % interval"
-        header = ("", "", "", "queries", "share", "mean", interval, "p (differs from the rest)")
+        labels = ("metric", "column", "segment")
+        header = (*labels, "queries", "share", "mean", interval, "p (differs from the rest)")
         rows = [
             (
                 s.metric, s.segment.column, str(s.segment.value), int(s.queries),

@@ -138,6 +138,7 @@ def test_the_system_table_marks_significant_and_best_means():
     lines = repr(table).splitlines()
     assert lines[2].split() == ["b", "s1", f"{means[1, 0]:.4f}", "ac", f"{means[1, 1]:.4f}"]
     assert lines[-1].startswith("Letters: significantly better than these systems, t test at")
+    assert lines[0].split() == ["system", "ndcg", "map_x"]
     frame = table.to_frame()
     assert frame["ndcg better than"].tolist() == ["", "ac", ""]
     assert frame["map_x better than"].tolist() == ["bc", "", ""]

@@ -93,15 +93,30 @@ def test_each_query_gets_its_own_segment_in_any_form(form):
         assert len({one["column"] for one in report["segments"]}) == 1
 
 
-def test_an_index_of_the_same_numbers_in_another_order_is_ambiguous():
-    scores, listed = own([1.0, 0.5, 0.75], ids=[1, 0, 2]), pd.Series(list("xyz"))
-    by_id, by_position = [("x", 0.5), ("y", 1), ("z", 0.75)], [("x", 1), ("y", 0.5), ("z", 0.75)]
-    for segments in (dict(enumerate("xyz")), listed.rename_axis("qid")):
-        assert means(scores.by(segments)) == by_id
-    assert means(scores.by(listed.to_numpy())) == by_position
+@pytest.mark.parametrize("ids", [[1, 0, 2], [3, 4, 5], ["u", "v", "w"]])
+def test_an_index_that_merely_counts_says_nothing_of_other_ids(ids):
+    """As that of a Series after `reset_index`, whose values may be in any order."""
+    scores, listed = own([1.0, 0.5, 0.75], ids=ids), pd.Series(list("xyz"))
+    by_position = [("x", 1), ("y", 0.5), ("z", 0.75)]
+    assert means(scores.by(listed.to_numpy())) == means(scores.by(listed.tolist())) == by_position
     assert means(own([1.0, 0.5, 0.75]).by(listed)) == by_position
-    with pytest.raises(ValueError, match="index of 'segment' may hold the query ids or merely"):
-        scores.by(listed)
+    for segments in (listed, {"kind": listed}, listed.to_frame(), pd.DataFrame({1: listed, 2: 0})):
+        with pytest.raises(ValueError, match="merely counts its values, and does not say which qu"):
+            scores.by(segments)
+    if 0 in ids:
+        for segments in (dict(enumerate("xyz")), listed.rename_axis("qid")):
+            assert means(scores.by(segments)) == [("x", 0.5), ("y", 1), ("z", 0.75)]
+
+
+@pytest.mark.parametrize("ids", [["u", "v"], ["v", "u", "t"], ["v", "t", "u", "s"]])
+def test_frames_that_lack_a_query_name_it(ids):
+    frames = [pd.DataFrame({"user": ids, "kind": "x"}), pd.Series("x", ids)]
+    frames += [pd.DataFrame({"kind": "x"}, index=pd.Index(ids, name="user"))]
+    frames += [pl.from_pandas(frames[0])] if pl and len(ids) != 3 else []
+    for segments in frames:
+        message = r"1 of 3 are missing \('w'\); .* A query without a segment has the value None"
+        with pytest.raises(ValueError, match=message):
+            own([1, 0, 0], ids=["u", "v", "w"]).by(segments)
 
 
 def by_id(ids, **columns):
@@ -126,6 +141,7 @@ REFUSED = [
     (lambda: of_documents("country"), r"'country'.* such as segments=X\['country'\]"),
     (lambda: of_documents(3), "segments must be .*; got 3"),
     (lambda: own([0, 1]).by(pd.Series(["u", "v"], [1, 1])), r"1 of 2 are missing \(0\)"),
+    (lambda: own([0, 1]).by(pd.Series(list("uvw"), [1, 1, 0])), r"1 occurs more than once"),
     (lambda: by_id([1, 2, 3], u=[1, 2, 3], v=[3, 1, 2], k=list("abc")), "columns 'u', 'v' of seg"),
     (lambda: by_id([3, 5, 8], qid=list("853"), k=list("abb")), "'qid' .* another type"),
     (lambda: by_id(list("358"), qid=[8, 5, 3], k=list("abb")), "'qid' .* another type"),
@@ -221,9 +237,11 @@ def test_tables(data):
     systems = two_systems(data, segments={"device": data[3]})
     comparison, by = compare(systems, by="device", test="t"), systems["one"].by()
     lines = repr(comparison).splitlines()
+    assert lines[1].split()[:6] == ["metric", "model", "column", "segment", "queries", "share"]
     assert "p (differs from the rest)" in lines[1]
-    assert lines[2].startswith("ndcg@10  two          all queries       90  100.0%")
+    assert lines[2].split()[:6] == ["ndcg@10", "two", "all", "queries", "90", "100.0%"]
     assert comparison.to_frame()["value"].tolist() == ["all queries", *DEVICES] * 2
+    assert "| metric | column | segment | queries |" in by.to_markdown()
     assert "<th>phone</th><td>30</td>" in by._repr_html_()
     with pytest.raises(KeyError, match=r"no segment .*the segments are \('ndcg@10', \('device'"):
         by["ndcg@10", ("device", "watch")]
