@@ -35,6 +35,8 @@ def draw(display, ax=None, names=LONG):
     if display == "RankChangeDisplay":
         documents = [f"the document of row {i} with a long name" for i in range(len(y))]
         return kind.from_predictions(y, scores, query=3, names=documents, **given)
+    if display == "QueryPropertyDisplay":
+        given["property"] = {"kind": [f"a longer category {i % 9}" for i in range(20)]}
     if display == "ForestDisplay":
         given["segments"] = {"a device": np.array(["desktop", "phone"])[groups % 2]}
     return kind.from_predictions(y, scores, **given)

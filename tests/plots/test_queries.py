@@ -1,18 +1,17 @@
 """Plots of queries: two systems against each other, and a metric against a property."""
 
-import itertools
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
+from query_values import scores_of
 
 from sklearn_rankscore import (
     QueryDeltaDisplay,
     QueryPropertyDisplay,
     QueryScatterDisplay,
-    QueryScores,
     compare,
     query_scores,
 )
@@ -84,20 +83,22 @@ def test_scatter_has_a_point_for_each_query(data):
 
 
 def test_scatter_draws_equal_points_once_with_their_number():
-    a = QueryScores(range(5), [[0.0], [0.0], [0.0], [1.0], [np.nan]], ["m"])
-    b = QueryScores(range(5), [[1.0], [1.0], [0.5], [1.0], [1.0]], ["m"])
-    display = QueryScatterDisplay.from_query_scores({"a": a, "b": b})
+    systems = {
+        "a": scores_of([0, 0, 0, 1, np.nan], ["m"]),
+        "b": scores_of([1, 1, 0.5, 1, 1], ["m"]),
+    }
+    display = QueryScatterDisplay.from_query_scores(systems)
     assert display.wins_.get_offsets().tolist() == [[0, 0.5], [0, 1]]
     small, large = display.wins_.get_sizes()
     assert large == 2 * small
     assert display.ties_.get_offsets().tolist() == [[1, 1]]
     assert len(display.model_values) == 4
-    large, rounded = (QueryScores([1, 2], [[v], [2.0]], ["dcg"]) for v in (1000, 1000 + 1e-10))
-    display = QueryScatterDisplay.from_query_scores({"a": large, "b": rounded})
-    assert len(display.ties_.get_offsets()) == 2
+    rounded = {"a": scores_of([1000, 2], ["dcg"]), "b": scores_of([1000 + 1e-10, 2], ["dcg"])}
+    assert len(QueryScatterDisplay.from_query_scores(rounded).ties_.get_offsets()) == 2
+    undefined = {name: of.select([4]) for name, of in systems.items()}
     for draw in (QueryScatterDisplay, QueryDeltaDisplay):
         with pytest.raises(ValueError, match="no query to plot: 'm' must be defined for both"):
-            draw.from_query_scores({"a": a.select(slice(4, 5)), "b": b.select([4])})
+            draw.from_query_scores(undefined)
 
 
 @pytest.mark.parametrize("property", ["documents", "relevant"])
@@ -130,9 +131,8 @@ def test_any_property(data):
     scores = query_scores(y, models["one"], ["ndcg", "mrr"], groups=groups)
     of_scores = QueryPropertyDisplay.from_query_scores(scores, {"device": device}, metric="mrr")
     expected = [scores["mrr"][device == value].mean() for value in ("desk", "phone")]
-    of_documents = {"device": np.array(["desk", "phone"])[groups % 2]}
     draw = partial(QueryPropertyDisplay.from_predictions, y, models["one"], groups=groups)
-    drawn = [draw(metric="mrr", property=of) for of in ({"device": device}, of_documents)]
+    drawn = [draw(metric="mrr", property={"device": of}) for of in (device, device[groups])]
     for display in (of_scores, *drawn):
         assert display.bins == ["desk", "phone"]
         assert display.ax_.get_xlabel() == "device\nnumber of queries"
@@ -143,46 +143,23 @@ def test_any_property(data):
         draw(property="length")
 
 
-def test_many_values_of_a_property_do_not_overlap(data):
-    y, models, groups = data
-    values = np.array([f"a longer category {i}" for i in np.arange(60) % 9])
-    scores = query_scores(y, models, "ndcg@10", groups=groups)
-    display = QueryPropertyDisplay.from_query_scores(scores, {"kind": values})
-    display.figure_.canvas.draw()
-    boxes = [label.get_window_extent() for label in display.ax_.get_xticklabels()]
-    assert len(boxes) == 9
-    assert all(left.x1 <= right.x0 + 1 for left, right in itertools.pairwise(boxes))
-    assert min(box.y0 for box in boxes) >= 0
-
-
-def test_one_value_per_query_is_that_of_the_same_query_in_each_system():
-    systems = {
-        "a": QueryScores(["x", "y"], [[0.0], [1.0]], ["m"]),
-        "b": QueryScores(["y", "x"], [[1.0], [0.0]], ["m"]),
-    }
-    display = QueryPropertyDisplay.from_query_scores(systems, [10, 20])
+def test_queries_of_a_property_are_paired_and_counted_by_system():
+    """Numbers of queries that differ by model are shown as a range."""
+    draw, b = QueryPropertyDisplay.from_query_scores, scores_of([1, 0], ["m"], ids=["y", "x"])
+    systems = {"a": scores_of([0, 1], ["m"], ids=["x", "y"]), "b": b}
+    display = draw(systems, [10, 20])
     assert display.bins == ["10", "20"]
     assert [means.tolist() for means in display.means.values()] == [[0, 1], [0, 1]]
-    systems["b"] = QueryScores(["x", "z"], [[0.0], [1.0]], ["m"])
     with pytest.raises(ValueError, match="must be measured on the same queries"):
-        QueryPropertyDisplay.from_query_scores(systems, [10, 20])
-
-
-def test_numbers_of_queries_that_differ_by_model_are_shown_as_a_range():
-    ids, values = np.arange(40), np.linspace(0, 1, 40)[:, None]
-    full = QueryScores(ids, values, ["m"])
-    half = QueryScores(ids, np.where(ids[:, None] % 2, values, np.nan), ["m"])
+        draw({**systems, "b": scores_of([0, 1], ["m"], ids=["x", "z"])}, [10, 20])
+    ids, values = np.arange(40), np.linspace(0, 1, 40)
+    full, half = (scores_of(of, ["m"]) for of in (values, np.where(ids % 2, values, np.nan)))
     kinds = {"kind": np.where(ids < 2, "x", "y")}
-    for systems, queries, labels, of in (
-        (
-            {"b": half, "a": full},
-            [[1, 19], [2, 38]],
-            ["x\n1–2", "y\n19–38"],
-            " (range over models)",
-        ),
-        ({"a": full, "c": full}, [2, 38], ["x\n2", "y\n38"], ""),
+    for first, queries, labels, of in (
+        (half, [[1, 19], [2, 38]], ["x\n1–2", "y\n19–38"], " (range over models)"),
+        (full, [2, 38], ["x\n2", "y\n38"], ""),
     ):
-        display = QueryPropertyDisplay.from_query_scores(systems, kinds)
+        display = draw({"b": first, "a": full}, kinds)
         assert display.queries.tolist() == queries
         assert [label.get_text() for label in display.ax_.get_xticklabels()] == labels
         assert display.ax_.get_xlabel() == f"kind\nnumber of queries{of}"
