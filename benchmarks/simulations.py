@@ -7,6 +7,7 @@ ten times as many.
 
 import sys
 import zlib
+from functools import cache
 
 import numpy as np
 
@@ -140,10 +141,15 @@ def samples(population, weights, n, name="", repetitions=None):
         yield population(random, (n, each)), WEIGHTS[weights](random, n)
 
 
+@cache
+def drawn_mean(draw):
+    return draw(np.random.default_rng(0), (4_000_000,)).mean()
+
+
 def coverage(name, populations, interval, weights, n):
     """The share of intervals that contain the mean, and of those that state none."""
     draw, mean, (low, high) = populations[name]
-    mean = draw(np.random.default_rng(0), (4_000_000,)).mean() if mean is None else mean
+    mean = drawn_mean(draw) if mean is None else mean
     covered, stated = 0, 0
     for values, w in samples(draw, weights, n, name=name):
         w, ones = np.ones(n) if w is None else w, np.ones(values.shape[1])

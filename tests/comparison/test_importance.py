@@ -193,14 +193,21 @@ def test_where_ids_are_found():
         importances_of(Ridge().fit(array, y), array, y, "ndcg")
 
 
-def test_a_classifier_ranks_by_its_expected_grade():
-    X, y = frame()
-    values = X.drop(columns="qid")
+def test_a_classifier_ranks_by_its_expected_grade_and_resamples_are_those_asked_for():
+    X, y = frame(n_queries=10)
+    values, ids = X.drop(columns="qid"), X["qid"]
     model = LogisticRegression().fit(values, y)
     grades = model.predict_proba(values) @ model.classes_
-    ours = importances_of(model, values, y, "ndcg", groups=X["qid"])
-    base = query_scores(y, grades, "ndcg", groups=X["qid"])
-    np.testing.assert_array_equal(ours.baseline.values, base.values)
+    given = {"method": "bootstrap", "groups": ids}
+
+    def drawn(n_resamples):
+        random = {"random_state": np.random.default_rng(0), "n_resamples": n_resamples}
+        return importances_of(model, values, y, "ndcg", **given, **random)
+
+    expected = query_scores(y, grades, "ndcg", groups=ids).values
+    np.testing.assert_array_equal(drawn(9).baseline.values, expected)
+    same, again, fewer = ([one.interval for one in drawn(n)] for n in (99, 99, 98))
+    assert same == again != fewer
 
 
 def test_intervals_and_the_table():
@@ -250,18 +257,6 @@ def test_losses_of_fewer_than_six_queries_are_marked(method):
     end = "range of the metric" if method == "auto" else "method='t' is then too low"
     assert note.startswith("* effectively fewer than six queries")
     assert note.endswith(end)
-
-
-def test_generators_and_resamples_of_the_bootstrap():
-    X, y = frame(n_queries=10)
-    model = QueryRanker(Ridge()).fit(X, y)
-
-    def intervals(n_resamples):
-        given = {"method": "bootstrap", "random_state": np.random.default_rng(0)}
-        ours = importances_of(model, X, y, "ndcg", n_resamples=n_resamples, **given)
-        return [entry.interval for entry in ours]
-
-    assert intervals(99) == intervals(99) != intervals(98)
 
 
 @pytest.mark.parametrize(
