@@ -9,6 +9,9 @@ from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# a compiler and a collector that suit minutes of work, not days: half of the time of processors
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 ignore_pandas_warning = pytest.mark.filterwarnings(
     "ignore:PySpark does not yet fully support pandas:FutureWarning:pyspark"
 )
@@ -23,6 +26,8 @@ def session_on(master):
             SparkSession.builder.master(master)
             .config("spark.ui.enabled", "false")
             .config("spark.driver.memory", "1g")
+            .config("spark.driver.extraJavaOptions", JAVA)
+            .config("spark.executor.extraJavaOptions", JAVA)
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.sql.shuffle.partitions", "3")
