@@ -1,5 +1,7 @@
 """Documents of many queries for the tests of streams, Spark and Dask."""
 
+import math
+
 import numpy as np
 
 from sklearn_rankscore import evaluate
@@ -73,3 +75,20 @@ def in_memory(columns, metrics=METRICS, weight=None, **options):
     weights = None if weight is None else columns[weight]
     given = columns["label"], columns["score"], metrics
     return evaluate(*given, groups=columns["qid"], sample_weight=weights, **options)
+
+
+# documents, metrics and options, whose results are the same however the documents are given
+CASES = {
+    "text ids": (make_documents(long=200, strings=True), METRICS, {}),
+    "weights": (make_documents(long=200), METRICS, {"weight": "weight"}),
+    "micro": (make_documents(seed=4), RATIOS, {"weight": "weight", "average": "micro"}),
+    **{
+        f"{average}, undefined left out": (
+            make_documents(seed=4),
+            RATIOS,
+            {"weight": "weight", "average": average, "replace_undefined_by": math.nan},
+        )
+        for average in ("macro", "micro")
+    },
+    "unjudged": (with_unjudged(make_documents(long=100)), UNJUDGED, {}),
+}

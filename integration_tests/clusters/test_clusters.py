@@ -11,7 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dask import config as dask_config
-from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
+from doors import arrays, shuffled
+from many_queries import CASES, EXACT, METRICS, in_memory, make_documents
 from pyspark.errors import PythonException
 from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
 from spark_session import ROOT, ignore_pandas_warning, session_on
@@ -60,35 +61,27 @@ def cluster(request):
     return request.getfixturevalue(request.param)
 
 
-def shuffled(columns):
-    order = np.random.default_rng(0).permutation(len(columns["label"]))
-    return {name: column[order] for name, column in columns.items()}
-
-
-NAMES = {"label": "grade", "score": "a.score", "groups": "sess`ion"}
-CASES = [
-    (make_documents(long=600, strings=True), METRICS, {}),
-    (make_documents(long=600), METRICS, {"weight": "weight"}),
-    (COLUMNS, RATIOS, {"average": "micro", "n_partitions": 7, **NAMES}),
-    (COLUMNS, ["mrr"], {"groups": "MRR"}),  # the name of the metric
-    (with_unjudged(make_documents(strings=True)), UNJUDGED, {}),
-]
-
-
-@pytest.mark.parametrize(("columns", "metrics", "options"), CASES, ids=range(len(CASES)))
-def test_values_errors_and_names(cluster, columns, metrics, options):
-    names = {"qid" if name == "groups" else name: new for name, new in options.items()}
-    df = cluster.rename(cluster.frame(shuffled(columns)), {n: names.get(n, n) for n in columns})
-    total = cluster.of.accumulate(df, metrics, **options)
-    average = {name: options[name] for name in options.keys() & {"average"}}
-    expected = in_memory(columns, metrics, options.get("weight"), **average)
-    assert total.scores() == pytest.approx(expected, **EXACT)
-    whole = RankingAccumulator(metrics, **average)
-    weights = columns[options["weight"]] if "weight" in options else None
-    whole.update(columns["label"], columns["score"], columns["qid"], sample_weight=weights)
-    for name, summary in whole.result().items():
+@pytest.mark.parametrize("case", CASES)
+def test_results(cluster, case):
+    columns, metrics, options = CASES[case]
+    total = cluster.of.accumulate(cluster.frame(shuffled(columns)), metrics, **options)
+    expected = in_memory(columns, metrics, **options)
+    assert total.scores() == pytest.approx(expected, nan_ok=True, **EXACT)
+    for name, summary in arrays(columns, metrics, None, **options).result().items():
         assert total.result()[name] == pytest.approx(summary, nan_ok=True, **EXACT)
     assert len(pickle.dumps(total)) < 16_000  # no rows come to the driver
+
+
+def test_any_names(cluster):
+    """Those that engines quote, and that of the metric."""
+    expected = pytest.approx(in_memory(COLUMNS, ["mrr"]), **EXACT)
+    for names in (
+        {"label": "grade", "score": "a.score", "groups": "sess`ion"},
+        {"label": "label", "score": "score", "groups": "MRR"},
+    ):
+        renamed = zip(("label", "score", "qid"), names.values(), strict=True)
+        df = cluster.rename(cluster.frame(shuffled(COLUMNS)), dict(renamed))
+        assert cluster.of.evaluate(df, "mrr", n_partitions=7, **names) == expected
 
 
 def test_an_accumulator_of_two_days(cluster):

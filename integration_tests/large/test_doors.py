@@ -6,12 +6,13 @@ import pickle
 import numpy as np
 import pytest
 from doors import DOORS, shuffled
-from many_queries import EXACT, METRICS, RATIOS, UNJUDGED, in_memory, make_documents, with_unjudged
+from many_queries import CASES, EXACT, METRICS, in_memory, make_documents
 from segments import BY, SEGMENT_METRICS, check, expected_segments, make_segments
 
 from sklearn_rankscore import RankingAccumulator, compare, evaluate, query_scores
 
-pytestmark = pytest.mark.parametrize("door", DOORS)
+every_door = pytest.mark.parametrize("door", DOORS)
+every_stream = pytest.mark.parametrize("door", [door for door in DOORS if door != "arrays"])
 
 
 @pytest.fixture(autouse=True)
@@ -21,32 +22,18 @@ def small_batches(monkeypatch):
     monkeypatch.setattr("sklearn_rankscore.large.tables.ROWS_READ", 23)
 
 
-@pytest.mark.parametrize("weight", [None, "weight"])
-@pytest.mark.parametrize("strings", [False, True])
-def test_all_metrics(door, weight, strings, tmp_path):
-    columns = make_documents(long=200, strings=strings)
-    total = DOORS[door](columns, METRICS, tmp_path, weight=weight)
-    assert total.scores() == pytest.approx(in_memory(columns, weight=weight), nan_ok=True, **EXACT)
+@every_door
+@pytest.mark.parametrize("case", CASES)
+def test_results(door, case, tmp_path):
+    columns, metrics, options = CASES[case]
+    total = DOORS[door](columns, metrics, tmp_path, **options)
+    expected = in_memory(columns, metrics, **options)
+    assert total.scores() == pytest.approx(expected, nan_ok=True, **EXACT)
     assert total.n_documents == len(columns["qid"])
     assert {of.n_queries for of in total.result().values()} == {60}
 
 
-@pytest.mark.parametrize("average", ["macro", "micro"])
-@pytest.mark.parametrize("replacement", [0.0, math.nan])
-def test_averages(door, average, replacement, tmp_path):
-    columns = make_documents(seed=4)
-    options = {"average": average, "replace_undefined_by": replacement}
-    total = DOORS[door](columns, RATIOS, tmp_path, weight="weight", **options)
-    expected = in_memory(columns, RATIOS, "weight", **options)
-    assert total.scores() == pytest.approx(expected, nan_ok=True, **EXACT)
-
-
-def test_unjudged_documents(door, tmp_path):
-    columns = with_unjudged(make_documents(long=100))
-    total = DOORS[door](columns, UNJUDGED, tmp_path)
-    assert total.scores() == pytest.approx(in_memory(columns, UNJUDGED), nan_ok=True, **EXACT)
-
-
+@every_door
 def test_errors_and_intervals_are_those_of_query_scores(door, tmp_path):
     """Without weights; the intervals are equal where the range of the metric is unknown."""
     columns = make_documents(strings=True)
@@ -62,6 +49,7 @@ def test_errors_and_intervals_are_those_of_query_scores(door, tmp_path):
     assert result["dcg@3"].interval(0.9) == pytest.approx(scores.interval(0.9)["dcg@3"], **EXACT)
 
 
+@every_door
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_segments(door, weight, tmp_path):
@@ -70,6 +58,7 @@ def test_segments(door, weight, tmp_path):
     check(total.by_segment(), expected_segments(columns, weight), weight)
 
 
+@every_door
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_differences_are_those_of_compare(door, weight, tmp_path):
@@ -98,6 +87,7 @@ def test_differences_are_those_of_compare(door, weight, tmp_path):
             assert mine.interval() == pytest.approx(tuple(d.interval), **EXACT)
 
 
+@every_door
 def test_values_of_queries(door, tmp_path):
     columns, metrics, options = make_documents(strings=True), METRICS, {"per_query": True}
     if door != "arrays":  # the others take an accumulator, too
@@ -108,6 +98,7 @@ def test_values_of_queries(door, tmp_path):
         np.testing.assert_allclose(values[name], expected, rtol=0, atol=1e-12)
 
 
+@every_door
 def test_a_pickle_is_continued(door, tmp_path):
     columns = make_documents()
     total = pickle.loads(pickle.dumps(DOORS[door](columns, METRICS, tmp_path)))
@@ -126,6 +117,7 @@ IDS = {
 }
 
 
+@every_door
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", IDS)
 def test_types_of_ids(door, kind, tmp_path):
@@ -137,10 +129,9 @@ def test_types_of_ids(door, kind, tmp_path):
     assert total.scores() == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
 
 
+@every_stream
 @pytest.mark.parametrize("strings", [False, True])
 def test_ids_of_several_columns(door, strings, tmp_path):
-    if door == "arrays":
-        pytest.skip("ids are one array of tuples there")
     columns = make_documents(long=90)
     expected = pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
     columns["user"], columns["session"] = np.divmod(columns.pop("qid"), 7)
@@ -150,9 +141,8 @@ def test_ids_of_several_columns(door, strings, tmp_path):
     assert total.scores() == expected
 
 
+@every_stream
 def test_an_error_names_the_query_and_changes_nothing(door, tmp_path):
-    if door == "arrays":
-        pytest.skip("the batch is known there")
     columns = make_documents(strings=True)
     columns["label"][columns["qid"] == "q0033ü"] = 7
     collected = RankingAccumulator("err@10").update([1, 0], [2, 1], ["a", "a"])
@@ -161,10 +151,9 @@ def test_an_error_names_the_query_and_changes_nothing(door, tmp_path):
     assert collected.n_documents == 2
 
 
+@every_stream
 @pytest.mark.parametrize("column", ["score", "qid", "weight"])
 def test_missing_values_are_named_with_their_row(door, column, tmp_path):
-    if door == "arrays":
-        pytest.skip("rows of arrays are the user's")
     columns = {name: c.astype(float) for name, c in make_documents().items()}
     columns[column][80] = math.nan
     place = r"(batch [0-9]+|.*part-[0-9].parquet), row [0-9]+ .counted from 0.: "
@@ -172,6 +161,7 @@ def test_missing_values_are_named_with_their_row(door, column, tmp_path):
         DOORS[door](columns, "mrr", tmp_path, weight="weight")
 
 
+@every_door
 def test_weights_and_segments_that_vary_are_refused(door, tmp_path):
     columns = make_segments()
     first, *others = np.flatnonzero(columns["qid"] == 8)
@@ -186,9 +176,8 @@ def test_weights_and_segments_that_vary_are_refused(door, tmp_path):
         DOORS[door](columns, "mrr", tmp_path / "b", by="country")
 
 
+@every_stream
 def test_rows_of_ties_keep_their_order(door, tmp_path):
-    if door == "arrays":
-        pytest.skip("they are shuffled before")
     columns = make_documents()
     ordered = shuffled(columns) if door == "shuffled files" else columns
     total = DOORS[door](columns, METRICS[:5], tmp_path, ties="stable")
