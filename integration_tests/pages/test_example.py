@@ -1,35 +1,30 @@
-"""The example runs as the gallery shows it."""
+"""The example runs on a reader's own files; the gallery runs it on the packaged ones."""
 
 import runpy
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib import image
-from matplotlib import pyplot as plt
+from sklearn.datasets import dump_svmlight_file
 from threadpoolctl import threadpool_limits
 
+from sklearn_rankscore import load_lambdarank
+
 mpl.use("Agg")
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "compare_rankers.py"
-
-
-@pytest.fixture
-def main():
-    with threadpool_limits(1):  # so small a problem is slower with threads
-        yield runpy.run_path(str(EXAMPLE))["main"]
-    plt.close("all")
+EXAMPLE = runpy.run_path(
+    str(Path(__file__).resolve().parents[2] / "examples" / "compare_rankers.py")
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", ["packaged", "folder", "file"])
-def test_reports_compares_and_saves_pictures(main, source, data_path, tmp_path, capsys):
-    folder = data_path / "lambdarank"
-    data = {
-        "packaged": [],
-        "folder": ["--data", str(folder)],
-        "file": ["--data", str(folder / "rank.test"), "--query", str(folder / "rank.test.query")],
-    }
-    main([*data[source], "--out", str(tmp_path)])
+def test_it_reports_compares_and_saves_pictures(tmp_path, capsys):
+    X, y, groups = load_lambdarank(return_X_y=True, subset="test")
+    path = str(tmp_path / "rank.txt")
+    dump_svmlight_file(X, y, path, zero_based=False, query_id=groups)
+    with threadpool_limits(1):  # so small a problem is slower with threads
+        EXAMPLE["main"](["--data", path, "--out", str(tmp_path)])
     printed = capsys.readouterr().out
     assert "queries without relevant documents" in printed
     assert "Compared with 'ridge' by the permutation test" in printed
@@ -39,16 +34,15 @@ def test_reports_compares_and_saves_pictures(main, source, data_path, tmp_path, 
         assert (width, height > 600) == (7 * 150, True)  # axes of 4 inches, and a legend
 
 
-def test_a_file_without_query_ids_is_refused(main, tmp_path):
-    path = tmp_path / "plain.txt"
-    path.write_text("1 1:0.5\n0 1:0.25\n")
+def test_forms_of_files(tmp_path):
+    """With ids, with sizes of queries in a second file, and a folder of both; not without any."""
+    plain, with_ids, sizes = (tmp_path / f"rank.{name}" for name in ("train", "txt", "train.query"))
+    plain.write_text("1 1:0.5\n0 1:0.25\n2 1:1\n")
+    with_ids.write_text("1 qid:0 1:0.5\n0 qid:0 1:0.25\n2 qid:1 1:1\n")
     with pytest.raises(ValueError, match="has no query ids"):
-        main(["--data", str(path)])
-
-
-def test_a_file_with_query_ids_needs_no_sizes(tmp_path):
-    path = tmp_path / "with_ids.txt"
-    path.write_text("1 qid:3 1:0.5\n0 qid:3 1:0.25\n2 qid:7 1:1\n")
-    X, y, groups = runpy.run_path(str(EXAMPLE))["read"](path, None)
-    assert X.tolist() == [[0.5], [0.25], [1]]
-    assert (y.tolist(), groups.tolist()) == ([1, 0, 2], [3, 3, 7])
+        EXAMPLE["read"](plain, None)
+    sizes.write_text("2\n1\n")
+    for given in ((with_ids, None), (plain, sizes), (tmp_path, None)):
+        X, y, groups = EXAMPLE["read"](*given)
+        assert np.ravel(X).tolist() == [0.5, 0.25, 1]
+        assert (y.tolist(), groups.tolist()) == ([1, 0, 2], [0, 0, 1])
