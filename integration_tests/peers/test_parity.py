@@ -68,48 +68,22 @@ def by_xgboost(sample, labels, metric, *, weight=None, exponential=True):
     return float(xgboost.Booster(options, [data]).eval(data).rpartition(":")[2])
 
 
+XGBOOST = [
+    ("ndcg{k}", "graded", "ndcg{k}"),
+    ("ndcg{k}-", "graded", "ndcg{k}(replace_undefined_by=0)"),
+    ("ndcg{k}", "graded", "ndcg{k}(gain=linear)"),
+    ("ndcg{k}-", "graded", "ndcg{k}(gain=linear,replace_undefined_by=0)"),
+    ("map{k}", "binary", "map{k}"),
+    ("map{k}-", "binary", "map{k}(replace_undefined_by=0)"),
+    ("pre{k}", "binary", "precision{k}"),
+]
+
+
 @pytest.mark.parametrize("k", at(*CUTOFFS, 40))
-@pytest.mark.parametrize(
-    ("theirs", "labels", "ours"),
-    [
-        ("ndcg{k}", "graded", "ndcg{k}"),
-        ("ndcg{k}-", "graded", "ndcg{k}(replace_undefined_by=0)"),
-        ("map{k}", "binary", "map{k}"),
-        ("map{k}-", "binary", "map{k}(replace_undefined_by=0)"),
-        ("pre{k}", "binary", "precision{k}"),
-    ],
-)
+@pytest.mark.parametrize(("theirs", "labels", "ours"), XGBOOST)
 def test_xgboost(sample, theirs, labels, ours, k):
-    number = by_xgboost(sample, labels, theirs.format(k=k))
+    number = by_xgboost(sample, labels, theirs.format(k=k), exponential="linear" not in ours)
     assert_same(number, sample, labels, ours.format(k=k), "xgboost")
-
-
-def assert_understood(theirs, sample, labels, name):
-    """Check that a name in the notation of a library gives its number."""
-    value = evaluate(sample.labels[labels], sample.score, name, groups=sample.qid)[name]
-    assert value == pytest.approx(theirs, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "labels"), [("ndcg-", "graded"), ("ndcg@3-", "graded"), ("map@3-", "binary")]
-)
-def test_names_as_xgboost_writes_them(sample, theirs, labels):
-    assert sample.empty(labels).any()
-    assert_understood(by_xgboost(sample, labels, theirs), sample, labels, theirs)
-
-
-def test_xgboost_names_keep_given_options(sample):
-    theirs = by_xgboost(sample, "graded", "ndcg@3-", exponential=False)
-    assert_understood(theirs, sample, "graded", "ndcg@3-(gain=linear)")
-
-
-@pytest.mark.parametrize("k", at(*CUTOFFS, 40))
-def test_xgboost_linear_gain(sample, k):
-    theirs = by_xgboost(sample, "graded", f"ndcg{k}", exponential=False)
-    assert_same(theirs, sample, "graded", f"ndcg{k}(gain=linear)", "xgboost")
-    theirs = by_xgboost(sample, "graded", f"ndcg{k}-", exponential=False)
-    ours = f"ndcg{k}(gain=linear,replace_undefined_by=0)"
-    assert_same(theirs, sample, "graded", ours, "xgboost")
 
 
 def test_xgboost_weighted(sample):
@@ -173,17 +147,25 @@ CATBOOST = [
 ]
 
 
-@pytest.mark.parametrize("k", [*CUTOFFS, None])
-@pytest.mark.parametrize(("theirs", "labels", "ours"), CATBOOST)
-def test_catboost(sample, theirs, labels, ours, k):
+PAIRS = [
+    ("QueryAUC:type=Classic", "binary", "query_auc"),
+    ("QueryAUC:type=Ranking", "binary", "query_auc"),
+    ("QueryAUC:type=Ranking", "graded", "pair_accuracy"),
+]
+CASES = [(case, k) for case in CATBOOST for k in (*CUTOFFS, None)] + [(case, 0) for case in PAIRS]
+
+
+@pytest.mark.parametrize(("case", "k"), CASES)
+def test_catboost(sample, case, k):
+    theirs, labels, ours = case
     number = by_catboost(sample, labels, theirs.format(k=-1 if k is None else k))
     name = ours.format(at="" if k is None else f"@{k}")
     assert_same(number, sample, labels, name, "catboost")
 
 
-@pytest.mark.parametrize(
-    ("theirs", "labels"),
-    [
+NAMES = {  # in the notation of a library
+    by_xgboost: [("ndcg-", "graded"), ("ndcg@3-", "graded"), ("map@3-", "binary")],
+    by_catboost: [
         ("NDCG:top=3", "graded"),
         ("NDCG:top=3;type=Exp;denominator=Position;hints=skip_train~false", "graded"),
         ("NDCG:top=-1;type=Base;denominator=LogPosition", "graded"),
@@ -204,20 +186,22 @@ def test_catboost(sample, theirs, labels, ours, k):
         ("PFound:decay=0;top=3", "probability"),
         ("MAP:border=.5;top=2", "graded"),
     ],
-)
-def test_names_as_catboost_writes_them(sample, theirs, labels):
-    assert_understood(by_catboost(sample, labels, theirs), sample, labels, theirs)
+}
 
 
-@pytest.mark.parametrize("kind", ["Classic", "Ranking"])
-def test_catboost_query_auc(sample, kind):
-    theirs = by_catboost(sample, "binary", f"QueryAUC:type={kind}")
-    assert_same(theirs, sample, "binary", "query_auc", "catboost")
+@pytest.mark.parametrize("library", NAMES)
+def test_names_as_the_library_writes_them(sample, library):
+    assert sample.empty("graded").any()
+    for theirs, labels in NAMES[library]:
+        value = evaluate(sample.labels[labels], sample.score, theirs, groups=sample.qid)[theirs]
+        assert value == pytest.approx(library(sample, labels, theirs), rel=1e-6), theirs
 
 
-def test_catboost_pair_accuracy(sample):
-    theirs = by_catboost(sample, "graded", "QueryAUC:type=Ranking")
-    assert_same(theirs, sample, "graded", "pair_accuracy", "catboost")
+def test_xgboost_names_keep_given_options(sample):
+    name = "ndcg@3-(gain=linear)"
+    theirs = by_xgboost(sample, "graded", "ndcg@3-", exponential=False)
+    ours = evaluate(sample.y, sample.score, name, groups=sample.qid)[name]
+    assert ours == pytest.approx(theirs, rel=1e-6)
 
 
 def test_catboost_pair_accuracy_of_given_pairs():

@@ -48,23 +48,6 @@ def test_implicit():
     assert mine == pytest.approx({f"{name}@{K}": theirs[t] for name, t in names.items()})
 
 
-def test_implicit_by_its_formulas():
-    """Implicit 0.7.2, implicit/evaluation.pyx, lines 444 to 473."""
-    actual, predicted = lists()
-    hits = [[i in relevant for i in predicted[u][:K]] for u, relevant in actual.items()]
-    sizes = [len(relevant) for relevant in actual.values()]
-    users = [(h, n) for h, n in zip(hits, sizes, strict=True) if n]
-    gains = 1 / np.log2(np.arange(2, K + 2))
-    expected = {
-        "precision@4": sum(map(sum, hits)) / sum(min(K, n) for n in sizes),
-        "map@4": np.mean(
-            [sum(sum(h[: i + 1]) / (i + 1) for i in range(K) if h[i]) / min(K, n) for h, n in users]
-        ),
-        "ndcg@4": np.mean([gains[h].sum() / gains[: min(K, n)].sum() for h, n in users]),
-    }
-    assert ours("implicit", list(expected), actual, predicted) == pytest.approx(expected)
-
-
 def frames(actual, predicted):
     truth = pd.DataFrame(
         [(u, i, 1.0) for u, items in actual.items() for i in items],

@@ -44,14 +44,15 @@ NAMES = {
 WITH_CUTOFF = [name for name in NAMES if name not in ("query_auc", "r_precision")]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_all_documents(name):
-    assert ours(name) == theirs(NAMES[name])
+VALUES = [
+    *((name, name, {}) for name in NAMES),
+    *((f"{n}@{K}", n, {"top_k": K}) for n in WITH_CUTOFF),
+]
 
 
-@pytest.mark.parametrize("name", WITH_CUTOFF)
-def test_first_documents(name):
-    assert ours(f"{name}@{K}") == theirs(NAMES[name], top_k=K)
+@pytest.mark.parametrize(("metric", "name", "options"), VALUES)
+def test_values(metric, name, options):
+    assert ours(metric) == theirs(NAMES[name], **options)
 
 
 @pytest.mark.parametrize("k", [None, K])
