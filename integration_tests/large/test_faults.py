@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ print(evaluate_parquet(sys.argv[1], "ndcg@10", memory_limit="40MB")["ndcg@10"].h
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    random, n = np.random.default_rng(0), 3_000_000
+    random, n = np.random.default_rng(0), 2_000_000
     columns = {"qid": random.integers(0, n // 20, n), "label": random.integers(0, 3, n)}
     columns["score"] = random.random(n)
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
@@ -42,17 +43,16 @@ def start(path, temporary):
     return subprocess.Popen([sys.executable, "-c", RUN, str(path)], env=environment, **pipes)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_runs_that_are_killed_while_they_sort(path, tmp_path, number):
+def test_runs_that_are_killed_while_they_sort(path, tmp_path):
     """They leave the engine's temporary folder at most, which the next run ignores."""
     files, whole = sorted(path.parent.iterdir()), path.read_bytes()
-    for i in range(3):
-        temporary = tmp_path / str(i)
+    for number, seconds in product((signal.SIGINT, signal.SIGKILL), (0, 0.3)):
+        temporary = tmp_path / f"{number} after {seconds}"
         run = start(path, temporary)
         while not list(temporary.rglob("*.tmp")):
             assert run.poll() is None
             time.sleep(0.01)
-        time.sleep(i * 0.2)
+        time.sleep(seconds)
         run.send_signal(number)
         output, errors = run.communicate(timeout=60)
         assert output == "begun\n", errors
