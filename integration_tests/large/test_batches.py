@@ -42,8 +42,6 @@ def test_whatever_streams():
     expected = pytest.approx(in_memory(COLUMNS), **EXACT)
     for batches in (
         duckdb.from_arrow(TABLE).order("qid"),
-        TABLE.to_batches(max_chunksize=7),
-        pl.DataFrame(TABLE),
         pl.DataFrame(TABLE).with_columns(pl.col("qid").cast(pl.String).cast(pl.Categorical)).sort(
             pl.col("qid").cast(pl.String)
         ),
