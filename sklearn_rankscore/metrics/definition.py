@@ -120,8 +120,8 @@ class Definition:
         for option in (p.name for p in parameters if p.name not in {*known, *own}):
             hint = ", the first of denominators=" if option == "denominator" else ""
             raise ValueError(
-                f"the option {option!r} of the formula needs a default{hint}; those of this package "
-                "have it in the table OPTIONS."
+                f"the option {option!r} of the formula needs a default{hint}; those of this "
+                "package have it in the table OPTIONS."
             )
         return {name: default for name, default in defaults.items() if name in names}
 

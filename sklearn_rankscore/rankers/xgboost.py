@@ -100,8 +100,8 @@ def _stop_on(
 ) -> Any:
     """A callback that logs the metric of the last evaluation set, and stops on it.
 
-    It is one, because XGBoost 3.0 calls several in any order. XGBoost keeps the predictions for a DMatrix, so that each round costs the prediction of the
-    newest trees only.
+    It is one, because XGBoost 3.0 calls several in any order. XGBoost keeps the predictions for a
+    DMatrix, so that each round costs the prediction of the newest trees only.
     """
     from xgboost import DMatrix
     from xgboost.callback import EarlyStopping as Stop
