@@ -6,11 +6,13 @@ ideal order. Ties are resolved by brute force: a metric is computed for every po
 order of the tied documents, then averaged ("average"), maximised ("optimistic") or
 minimised ("pessimistic"). Each `top` below holds the labels at the ranks 1, 2, ... up
 to the cut-off in one such order; each `o` holds all options, with k and n = last rank.
+Orders with the same labels up to the cut-off have the same value, which is computed once.
 """
 
 import itertools
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -45,17 +47,15 @@ class Click(float):
         self.weight = 1 / propensity
         return self
 
+    def __eq__(self, other):
+        return float(self) == float(other) and self.weight == _weight(other)
+
+    def __hash__(self):
+        return hash((float(self), self.weight))
+
 
 def _weight(label: float) -> float:
     return getattr(label, "weight", 1)
-
-
-def all_orders(s: Floats):
-    """Yield every order of the retrieved documents, best first, ties in any order."""
-    tie_groups = itertools.groupby(_stable_order(s), key=lambda i: s[i])
-    permuted = [itertools.permutations(group) for _, group in tie_groups]
-    for parts in itertools.product(*permuted):
-        yield list(itertools.chain(*parts))
 
 
 def _retrieved(s: Floats) -> list[int]:
@@ -70,21 +70,28 @@ def _reversed_order(s: Floats) -> list[int]:
     return sorted(_retrieved(s), key=lambda i: (-s[i], -i))
 
 
-def _tops(y: Floats, s: Floats, ties: str, o: dict):
-    """Yield the labels within the cut-off, for each order to be considered."""
+def _tops(y: Floats, s: Floats, ties: str, k: int | None) -> Counter[tuple[float, ...]]:
+    """Count how many of the orders to be considered have which labels within the cut-off."""
+    # there is one NaN, so that it equals itself
+    y = [math.nan if math.isnan(label) else label for label in y]
     single = {"stable": _stable_order, "reversed": _reversed_order}
-    orders = [single[ties](s)] if ties in single else all_orders(s)
-    for order in orders:
-        yield [y[i] for i in order[: o["k"]]]
+    if ties in single:
+        return Counter([tuple(y[i] for i in single[ties](s)[:k])])
+    tops = Counter([()])
+    above = 0
+    for _, group in itertools.groupby(_stable_order(s), key=lambda i: s[i]):
+        labels = [y[i] for i in group]
+        within = len(labels) if k is None else min(len(labels), max(k - above, 0))
+        of_group = Counter(itertools.permutations(labels, within))
+        tops = Counter({a + b: n * m for a, n in tops.items() for b, m in of_group.items()})
+        above += len(labels)
+    return tops
 
 
-def _mean(values) -> float:
-    values = list(values)
-    return math.fsum(values) / len(values)
-
-
-def _over_orders(ties: str, values) -> float:
-    return {"optimistic": max, "pessimistic": min}.get(ties, _mean)(values)
+def _over_orders(ties: str, values: Floats, counts: list[int]) -> float:
+    if ties in ("optimistic", "pessimistic"):
+        return {"optimistic": max, "pessimistic": min}[ties](values)
+    return math.fsum(v * n for v, n in zip(values, counts, strict=True)) / sum(counts)
 
 
 def _options(metric: str, y: Floats, s: Floats, k: int | None, given: dict) -> dict:
@@ -310,13 +317,17 @@ class OfOrders(NamedTuple):
     def value(self, y: Floats, s: Floats, ties: str, o: dict) -> float | None:
         if not self.is_defined(y, o):
             return None
-        values = [self.of_order(top, y, o) for top in _tops(y, s, ties, o)]
-        return _over_orders(ties, [_divide(*v) if self.is_ratio else v for v in values])
+        tops = _tops(y, s, ties, o["k"])
+        values = [self.of_order(top, y, o) for top in tops]
+        values = [_divide(*v) for v in values] if self.is_ratio else values
+        return _over_orders(ties, values, list(tops.values()))
 
     def ratio(self, y: Floats, s: Floats, ties: str, o: dict) -> Ratio:
         """Numerator and denominator, which is the same in all orders."""
-        parts = [self.of_order(top, y, o) for top in _tops(y, s, ties, o)]
-        return _over_orders(ties, [a for a, _ in parts]), float(parts[0][1])
+        tops = _tops(y, s, ties, o["k"])
+        parts = [self.of_order(top, y, o) for top in tops]
+        numerator = _over_orders(ties, [a for a, _ in parts], list(tops.values()))
+        return numerator, float(parts[0][1])
 
 
 class OfPairs(NamedTuple):
@@ -400,9 +411,9 @@ def _adjusted_value(metric: str, y: Floats, s: Floats, ties: str, given: dict) -
     value = query_value(metric, y, s, ties=ties, **given)
     if value is None:
         return None
-    orders = itertools.permutations(range(len(y)))
-    values = [query_value(metric, y, list(order), **given) for order in orders]
-    mean, best = _mean(values), max(values)
+    all_tied = [0.0] * len(y)
+    mean = query_value(metric, y, all_tied, ties="average", **given)
+    best = query_value(metric, y, all_tied, ties="optimistic", **given)
     return None if best - mean < 1e-12 else (value - mean) / (best - mean)
 
 
