@@ -113,7 +113,7 @@ def test_long_queries_in_closed_form(k):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_ideal_order_is_1_and_random_scores_are_0(metric):
-    _, y, groups = make_ranking(n_queries=4000, random_state=0)
+    _, y, groups = make_ranking(n_queries=600, random_state=0)
     y = np.minimum(y, 1) if metric == "pfound" else y
     y = np.where(np.arange(len(y)) % 3, y, np.nan) if metric in INCOMPLETE else y
     cut = "@5" if "k" in METRICS[metric].options else ""

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 import numpy as np
 import oracle
 import pytest
+from draws import SEEDS, Draw
 from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis_profiles import examples
 
 from sklearn_rankscore import evaluate, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
@@ -34,14 +35,10 @@ DEEP = ["ndcg", "err(max_grade=62)", "mrr", "precision@40", "ndcg@34", "spearman
 SCORES = [-np.inf, np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, -1.5, 5e-324, 1e300, 2.0]
 
 
-@st.composite
-def ragged(draw, longest=60):
-    """Labels, scores that collide once cut off, and ids in any order."""
-    n = draw(st.integers(1, longest))
-    y = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
-    s = draw(st.lists(st.sampled_from(SCORES), min_size=n, max_size=n))
-    g = draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
-    return np.array(y), np.array(s), np.array(g)
+def ragged(seed, longest=60):
+    """Labels, scores that collide once cut off, and ids in any order; a rule of ties."""
+    draw = Draw(seed)
+    return draw.rows(range(5), SCORES, n_queries=7, most=longest), draw.one_of(oracle.TIES)
 
 
 @contextmanager
@@ -67,8 +64,9 @@ def assert_fast_is_plain(y, s, g, names, rtol=1e-12, **options):
 
 
 @pytest.mark.parametrize("scale", [1, 0.3])  # labels that are small integers, and others
-@given(ragged(), st.sampled_from(oracle.TIES))
-def test_a_few_documents(scale, data, ties):
+@given(seed=SEEDS)
+def test_a_few_documents(scale, seed):
+    data, ties = ragged(seed)
     names = ["ndcg@3", "ndcg", "map@5", "mrr", "precision@2", "err@4", "hit_rate@1", "spearman"]
     assert_fast_is_plain(data[0] * scale, *data[1:], names, rtol=1e-13, ties=ties)
 
@@ -180,8 +178,10 @@ CONSTANTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("constants", CONSTANTS)
-@given(data=ragged(), ties=st.sampled_from(oracle.TIES))
-def test_any_constants(constants, data, ties):
+@examples(40)
+@given(seed=SEEDS)
+def test_any_constants(constants, seed):
+    data, ties = ragged(seed)
     with settings(**CONSTANTS[constants]):
         for names in (SHALLOW, DEEP):  # with keys of 32 bits, and of 64
             assert_fast_is_plain(*data, names, rtol=1e-13, ties=ties)
@@ -198,26 +198,28 @@ def test_queries_alone_have_the_same_bits_as_among_others(longest, scale, plain_
     random = np.random.default_rng(longest)
     g = random.permutation(np.repeat(np.arange(200), random.integers(2, longest + 1, 200)))
     y, s = scale * random.integers(0, 5, len(g)), random.normal(size=len(g)).round(1)
+    some = np.unique(np.bincount(g), return_index=True)[1][:: 4 if longest > 16 else 1]
     names = [name for name in METRICS if scale < 1 or name != "pfound"]
     with_cutoff = [name for name in names if "k" in METRICS[name].options]
     for asked in (names, *([f"{name}@{k}" for name in with_cutoff] for k in (3, 9, 30))):
         among = evaluate(y, s, asked, groups=g, average=None)
-        for i in range(0, 200, 4):
+        for i in some:
             alone = evaluate(y[g == i], s[g == i], asked, average=None)
             for name, values in among.items():
                 np.testing.assert_array_equal(alone[name], values[[i]], err_msg=name)
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
 @pytest.mark.parametrize("documents", [1, 64, 2**10])
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-@pytest.mark.parametrize("scale", [1, 0.7])  # the rounding of sums of the second depends on order
+@pytest.mark.parametrize("scale", [1, 0.24])  # the rounding of sums of the second depends on order
 def test_blocks_of_any_size_and_threads_give_the_same_bits(documents, n_jobs, scale, monkeypatch):
     random = np.random.default_rng(0)
-    g = random.integers(0, 60, 3000)
-    y, s = random.integers(0, 5, 3000) * scale, random.normal(size=3000).round(1)
+    g = random.integers(0, 50, 2000)
+    y, s = random.integers(0, 5, 2000) * scale, random.normal(size=2000).round(1)
     monkeypatch.setattr(ranking, "PARALLEL_SHALLOW", 0)
-    for names in (DEEP, SHALLOW):
+    for names in ([name for name in METRICS if scale < 1 or name != "pfound"], SHALLOW):
         before = evaluate(y, s, names, groups=g, average=None)
         with settings(BLOCK_DOCUMENTS=documents, LARGE_BLOCK=documents):
             after = evaluate(y, s, names, groups=g, average=None, n_jobs=n_jobs)
