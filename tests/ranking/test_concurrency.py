@@ -107,8 +107,8 @@ def test_registration_races(frequent_switching):
 
 @pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
-def test_a_million_queries_of_one_document(order):
-    n = 1_000_000
+def test_very_many_queries_of_one_document(order):
+    n = 530_000  # more than a block holds
     random = np.random.default_rng(0)
     y, s = random.integers(0, 2, n, dtype=np.uint8), random.random(n, dtype=np.float32)
     groups = np.arange(n) if order == "sorted" else random.permutation(n)
@@ -190,7 +190,7 @@ import numpy as np
 from sklearn_rankscore import evaluate, ndcg_score
 
 warnings.simplefilter("ignore")  # newer Pythons warn of any fork beside threads
-g = np.repeat(np.arange(40_000), 10)
+g = np.repeat(np.arange(14_000), 10)  # enough to be read by two threads
 y, s = np.arange(len(g)) % 3, np.random.default_rng(0).permutation(len(g)) // 4 * 1.0
 score = lambda: ndcg_score(y, s, groups=g, n_jobs=2)
 """
@@ -205,7 +205,7 @@ threads = [threading.Thread(target=work) for _ in range(2 * BUSY)]
 for thread in threads:
     thread.start()
 failed = 0
-for _ in range(20):
+for _ in range(10):
     child = os.fork()
     if not child:
         signal.alarm(50)
@@ -239,15 +239,15 @@ for _ in range(2):
 computing.wait()
 print("right", flush=True)
 """
+LATE = ("atexit.register(late)", "threading.Thread(target=late).start()")
 SCRIPTS = {
     "forked": FORK.replace("BUSY", "0"),
     "forked while threads compute": FORK.replace("BUSY", "1"),
     "ends while daemons compute": DAEMONS,
-} | {
-    f"{register} {started}": AT_EXIT.replace("STARTED", started).replace("REGISTER", register)
-    for register in ("atexit.register(late)", "threading.Thread(target=late).start()")
-    for started in ("True", "False")
-}
+    "after threads have computed": AT_EXIT.replace("STARTED", "True").replace(
+        "REGISTER", f"{LATE[0]}\n{LATE[1]}"
+    ),
+} | {late: AT_EXIT.replace("STARTED", "False").replace("REGISTER", late) for late in LATE}
 
 
 @pytest.mark.slow
@@ -258,7 +258,7 @@ def test_processes_that_fork_or_end_beside_threads(name):
     run = subprocess.run(
         [sys.executable, "-c", DATA + SCRIPTS[name]], capture_output=True, text=True, timeout=300
     )
-    assert (run.stdout, run.stderr, run.returncode) == ("right\n", "", 0)
+    assert (set(run.stdout.split()), run.stderr, run.returncode) == ({"right"}, "", 0)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
