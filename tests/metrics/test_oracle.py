@@ -32,7 +32,7 @@ def hyperbolic(rank):
 VALUES = {
     "ties": list(oracle.TIES),
     "threshold": [0, 1, 0.5, -1],
-    "gain": ["linear", "exponential", "binary", [0, 3, 1, 4, 2], squared],
+    "gain": ["linear", "exponential", "binary", [0, 0.5, 1, 4, 2], squared],
     "discount": ["log2", "log2_after_first", "reciprocal", None, hyperbolic],
     "max_grade": [4, 5.5, None],
     "p": [0.8, 0],
@@ -283,7 +283,9 @@ def exact_survival(continue_prob):
     return [value / math.comb(len(continue_prob), j) for j, value in enumerate(e)]
 
 
-@pytest.mark.parametrize(("m", "r"), [(90, 1), (90, 7), (90, 89), (2000, 3), (2000, 400)])
+@pytest.mark.parametrize(
+    ("m", "r"), [(90, 1), (90, 7), (90, 89), (1000, 40), (1000, 999), (2000, 3), (2000, 400)]
+)
 @pytest.mark.parametrize("k", [1, 10, 80])
 def test_one_large_tie_group(m, r, k):
     """Closed forms in exact fractions, for more orders than can be enumerated."""
@@ -294,10 +296,11 @@ def test_one_large_tie_group(m, r, k):
         f"map@{k}": exact_map(m, r, k),
         f"map@{k}(denominator=hits)": exact_map_over_hits(m, r, k),
         f"recall@{k}": Fraction(k, m),
+        "mrr": exact_reciprocal_rank(m, r, m),
     }
     ours = evaluate(y_true, np.zeros(m), list(exact), groups="none")
     for name, value in exact.items():
-        assert ours[name] == pytest.approx(float(value), rel=1e-9), name
+        assert ours[name] == pytest.approx(float(value), rel=1e-12), name
 
 
 @pytest.mark.parametrize(("m", "top"), [(40, 4), (150, 1), (150, 4)])

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rankscore import (
+    Block,
     dcg_score,
     err_score,
     evaluate,
@@ -168,11 +169,6 @@ EVALUATE = [
     ),
     ({"qid": G}, ValueError, "no option 'qid'.* Pass the query ids of the rows as groups="),
     (
-        {"metrics": "ndcg@10", "k": 5},
-        ValueError,
-        "k=5 contradicts the metric .ndcg., which sets it",
-    ),
-    (
         {"metrics": [partial(ndcg_score, gain="binary"), "map"], "gain": "linear"},
         ValueError,
         "gain='linear' contradicts the metric 'ndcg', which sets it to 'binary'. Leave one of them",
@@ -202,12 +198,26 @@ def test_evaluate_refuses(change, error, message):
         evaluate(**good_call() | {"metrics": "ndcg"} | change)
 
 
-def test_a_block_refuses_an_unknown_tie_rule():
-    def first_label(block):
-        return block.by_rank(lambda labels: labels, ties="avg")[:, 0]
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("ndcg@10", {"k": 2}, "k=2 contradicts the metric 'ndcg', which sets it to 10"),
+        ("map@5", {"k": None}, "k=None contradicts"),
+        ("ndcg(gain=linear)", {"gain": np.array([0.0, 1, 3])}, "contradicts the metric 'ndcg'"),
+    ],
+)
+def test_options_that_contradict_a_name_are_refused(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        make_ranking_scorer(name, **options)
+    with pytest.raises(ValueError, match=message):
+        evaluate(Y, S, name, groups=G, **options)
 
-    with pytest.raises(ValueError, match=r"ties must be one of .*; got 'avg'"):
-        evaluate([0, 1, 1], [1, 1, 1], first_label)
+
+def test_a_block_refuses_an_unknown_tie_rule():
+    block = Block.from_lists([[0, 1]], [[1.0, 1.0]])
+    for ask in (lambda: block.by_rank(np.asarray, ties="avg"), lambda: block.tie_groups("avg")):
+        with pytest.raises(ValueError, match=r"ties must be one of .*; got 'avg'"):
+            ask()
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
@@ -222,21 +232,3 @@ def test_a_metric_may_return_any_sequence_of_three_values(kind):
     np.testing.assert_array_equal(values, expected)
     with pytest.raises(ValueError, match="one value per query"):
         evaluate([0, 1, 1], [1, 2, 3], lambda _: kind([0.5, 0.25, 1]), groups=[1, 1, 3])
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("ndcg@10", {"k": 2}, "k=2 contradicts the metric 'ndcg', which sets it to 10"),
-        ("ndcg(gain=exponential)", {"gain": "linear"}, "gain='linear' contradicts the metric"),
-        ("map@5", {"k": None}, "k=None contradicts"),
-        (
-            "ndcg(gain=linear)",
-            {"gain": np.array([0.0, 1, 3])},
-            "contradicts the metric 'ndcg'",
-        ),
-    ],
-)
-def test_options_that_contradict_a_name_are_refused(name, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        make_ranking_scorer(name, **options)

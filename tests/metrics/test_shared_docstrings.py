@@ -92,18 +92,10 @@ def test_shared_sections_have_one_text(title):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_docstrings_are_short(name):
+def test_docstrings_are_short_and_link_the_full_contract(name):
     lines = inspect.getdoc(FUNCTIONS[name]).splitlines()
     assert sum(bool(line) for line in lines) <= MAX_LINES
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_docstrings_link_the_full_contract(name):
     assert ":ref:`shared-parameters`" in section(FUNCTIONS[name], "Notes")
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_average_lists_what_the_function_accepts(name):
     listed = re.match(r"\{(.+?)\}", described(FUNCTIONS[name])["average"])[1]
     assert listed == averages(FUNCTIONS[name])
 

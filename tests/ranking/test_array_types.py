@@ -5,13 +5,14 @@ Those of ids are in `tests/query_ids/test_readers.py`.
 
 import array
 import decimal
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from frames import pa, pl
 
-from sklearn_rankscore import evaluate, ndcg_score
+from sklearn_rankscore import dcg_score, evaluate, make_ranking_scorer, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
 
 Y = np.array([1, 0, 1, 0, 0, 1, 1, 0, 1, 0])
@@ -56,7 +57,7 @@ NUMBERS = {
     "pyarrow": pa.array,
     "pyarrow in chunks": lambda v: pa.chunked_array([v[:3], v[3:]]),
 }
-LABELS_ONLY = {
+OF_FEW_VALUES = {
     "bool": lambda v: v.astype(bool),
     "int8": lambda v: v.astype(np.int8),
     "uint8": lambda v: v.astype(np.uint8),
@@ -71,7 +72,6 @@ LABELS_ONLY = {
     "pyarrow int8": lambda v: pa.array(v.astype(np.int8)),
 }
 ALL_NAMES = list(METRICS)
-PLAIN = evaluate(Y, S, ALL_NAMES, groups=G, average=None)
 
 
 def test_big_endian_scores_that_differ_in_their_last_bits_alone():
@@ -80,12 +80,13 @@ def test_big_endian_scores_that_differ_in_their_last_bits_alone():
     assert ndcg_score(y, s.astype(">f8")) == ndcg_score(y, s)
 
 
-@pytest.mark.parametrize("kind", {**NUMBERS, **LABELS_ONLY})
+@pytest.mark.parametrize("kind", {**NUMBERS, **OF_FEW_VALUES})
 def test_labels_scores_and_weights_as(kind):
-    convert, weights = {**NUMBERS, **LABELS_ONLY}[kind], np.array([1, 0, 1])[G]
-    scores = convert(S) if kind in NUMBERS else S
-    ours = evaluate(convert(Y), scores, ALL_NAMES, groups=G, average=None)
-    np.testing.assert_equal(ours, PLAIN)
+    convert, weights = {**NUMBERS, **OF_FEW_VALUES}[kind], np.array([1, 0, 1])[G]
+    scores = S if kind in NUMBERS else S > 1
+    expected = evaluate(Y, scores * 1.0, ALL_NAMES, groups=G, average=None)
+    ours = evaluate(convert(Y), convert(scores), ALL_NAMES, groups=G, average=None)
+    np.testing.assert_equal(ours, expected)
     call = {"y_true": Y, "y_score": S, "metrics": ALL_NAMES, "groups": G}
     np.testing.assert_equal(
         evaluate(**call, sample_weight=convert(weights)), evaluate(**call, sample_weight=weights)
@@ -111,9 +112,18 @@ def test_two_dimensions_as(kind):
     np.testing.assert_equal(evaluate(*map(MATRICES[kind], TWO), ALL_NAMES, average=None), expected)
 
 
-@pytest.mark.parametrize("kind", ["list", "tuple", "read-only", "float32", "pandas", "polars"])
+GAINS = {
+    "dict in any order": lambda v: {label: v[label] for label in (2, 0, 1)},
+    "pandas in any order": lambda v: pd.Series(v).iloc[[2, 0, 1]],
+} | {kind: NUMBERS[kind] for kind in ("list", "tuple", "read-only", "float32", "pandas", "polars")}
+
+
+@pytest.mark.parametrize("kind", GAINS)
 def test_gains_by_label_as(kind):
-    gains = np.array([0.0, 3.0, 1.0])
+    gains = GAINS[kind](np.array([0.0, 3.0, 1.0]))
     call = {"groups": G, "average": None, "metrics": ["dcg", "ndcg", "rbp"]}
     expected = evaluate(Y * 2, S, gain=[0, 3, 1], **call)
-    np.testing.assert_equal(evaluate(Y * 2, S, gain=NUMBERS[kind](gains), **call), expected)
+    np.testing.assert_equal(evaluate(Y * 2, S, gain=gains, **call), expected)
+    scorer = pickle.loads(pickle.dumps(make_ranking_scorer("dcg@2", gain=gains)))
+    expected = dcg_score(Y * 2, S, groups=G, k=2, gain=[0, 3, 1])
+    assert scorer.score_labels(Y * 2, S, groups=G) == expected

@@ -1,9 +1,5 @@
 """What a block tells a formula, and values of small and of huge queries."""
 
-import itertools
-from fractions import Fraction
-from math import comb
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,38 +30,6 @@ def test_another_scale_gives_the_same_bits(name):
             evaluate(y, scores, name, groups=g, average=None) for scores in (s, ranks)
         )
         np.testing.assert_array_equal(actual[name], expected[name])
-
-
-def test_negative_zero_ties_with_zero():
-    assert mrr_score([0, 1], [0.0, -0.0]) == 0.75
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i8", "?"])
-def test_scores_of_any_dtype(dtype):
-    s = np.array([0, 1, 1, 0, 1, 0, 0], dtype=dtype)
-    y = [0, 1, 0, 2, 3, 0, 1]
-    assert ndcg_score(y, s) == ndcg_score(y, s.astype(float))
-
-
-DOCUMENTED = [
-    ("one document, relevant", [3], [0.5], {"ndcg": 1.0, "map": 1.0, "mrr": 1.0}),
-    ("one document, not relevant", [0], [0.5], {"ndcg": 0.0, "map": 0.0, "mrr": 0.0}),
-    ("nothing relevant", [0, 0, 0], [3, 2, 1], {"ndcg": 0.0, "map": 0.0, "precision@2": 0.0}),
-    ("all tied", [1, 0], [7, 7], {"mrr": 0.75, "precision@1": 0.5, "hit_rate@1": 0.5}),
-    ("k beyond the query", [0, 1], [1, 2], {"ndcg@99": 1.0, "precision@4": 0.25, "recall@9": 1.0}),
-]
-
-
-@pytest.mark.parametrize(
-    ("y", "s", "expected"), [d[1:] for d in DOCUMENTED], ids=[d[0] for d in DOCUMENTED]
-)
-def test_documented_values_of_small_queries(y, s, expected):
-    assert evaluate(y, s, list(expected)) == expected
-
-
-def test_a_metric_that_returns_the_wrong_number_of_values():
-    with pytest.raises(ValueError, match="one value per query"):
-        evaluate([1, 0], [1, 2], [lambda block: np.zeros(7)])
 
 
 def test_huge_tied_query_is_exact():
@@ -122,36 +86,6 @@ def _first_group(y, s, ties):
     return before + int(np.argmax(order.get(ties, np.sort(group)))), 1, 1
 
 
-@pytest.mark.parametrize("n_relevant", [1, 2, 700, 1999])
-def test_the_first_of_many_tied_relevant_documents(n_relevant):
-    """The rank of the first is beyond j with probability C(m - j, r) / C(m, r)."""
-    m = 2000
-    y, total = np.arange(m) < n_relevant, comb(m, n_relevant)
-    beyond = [comb(m - j, n_relevant) for j in range(m + 1)]
-    first = [float(Fraction(a - b, total)) for a, b in itertools.pairwise(beyond)]
-    expected = sum(p / rank for rank, p in enumerate(first, start=1))
-    assert mrr_score([y], np.zeros((1, m))) == pytest.approx(expected, rel=1e-12)
-    assert mrr_score([y], np.zeros((1, m)), k=7) == pytest.approx(
-        sum(p / rank for rank, p in enumerate(first[:7], start=1)), rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("n_relevant", [1, 40, 999])
-def test_mean_precision_of_hits_in_a_long_tie_group(n_relevant):
-    """Of 5 ranks, h hold relevant documents with the hypergeometric probability."""
-    m, k = 1000, 5
-    y, expected = np.arange(m) < n_relevant, Fraction(0)
-    for h in range(1, k + 1):
-        ways = [
-            sum(Fraction(i, rank) for i, rank in enumerate(ranks, start=1)) / h
-            for ranks in itertools.combinations(range(1, k + 1), h)
-        ]
-        share = Fraction(comb(n_relevant, h) * comb(m - n_relevant, k - h), comb(m, k))
-        expected += share * sum(ways) / len(ways)
-    actual = map_score([y], np.zeros((1, m)), k=k, denominator="hits")
-    assert actual == pytest.approx(float(expected), rel=1e-12)
-
-
 REFUSED_LISTS = {
     "one non-empty list per query": [([[1], []], [[1], []]), ([[1]], [[1, 2]]), ([], [])],
     r"one list per query; got single values.* as \[labels\]": [
@@ -201,12 +135,6 @@ def test_the_best_of_negative_gains_is_that_of_each_query_alone(dtype, sign):
 
     actual = evaluate(y, random.random(len(g)), {"best": best}, groups=g, average=None)["best"]
     assert actual.tolist() == [(sign * y[g == query]).max() for query in range(60)]
-
-
-def test_a_misspelled_tie_rule_is_refused():
-    block = Block.from_lists([[0, 1]], [[1.0, 1.0]])
-    with pytest.raises(ValueError, match="ties must be one of 'average'"):
-        block.tie_groups("mean")
 
 
 def test_what_a_block_tells():

@@ -5,7 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sklearn_rankscore.ranking import MetricValues, Ranking, read_queries
+from sklearn_rankscore import evaluate, register_metric
+from sklearn_rankscore.ranking import Ranking, read_queries
 
 FRACTIONS = {
     "arrays": ([1.0, 3.0, 4.0], [2.0, 1.0, 8.0], [True, True, False]),
@@ -18,30 +19,36 @@ FRACTIONS = {
 }
 
 
+def of_fraction(*parts):
+    """A metric of three queries that returns these parts, of each block those of its queries."""
+    register_metric(
+        "fraction",
+        lambda block: tuple(p if np.ndim(p) == 0 else p[block.queries] for p in parts),
+        ratio=True,
+    )
+    sizes = [1, 40, 3]  # blocks of different widths
+    call = {"groups": np.repeat([0, 1, 2], sizes), "metrics": "fraction"}
+    return lambda **options: evaluate(np.ones(44), np.arange(44), **call, **options)["fraction"]
+
+
 @pytest.mark.parametrize("name", FRACTIONS)
-def test_fractions_of_blocks_in_any_order(name):
-    fraction = tuple(np.array(p) if isinstance(p, list) else p for p in FRACTIONS[name])
-    numerator, denominator, defined = (np.broadcast_to(part, 3).tolist() for part in fraction)
-    values = MetricValues(6)
-    values.set(np.array([4, 0, 2]), fraction)
-    values.set(np.array([5, 3, 1]), np.array([0.25, np.nan, 0.75]))
+def test_fractions_of_blocks(name):
+    fraction = [np.array(p) if isinstance(p, list) else p for p in FRACTIONS[name]]
+    numerator, denominator, defined = (np.broadcast_to(part, 3) for part in fraction)
+    call = of_fraction(*fraction)
     ratios = [n / d if d else 0.0 for n, d in zip(numerator, denominator, strict=True)]
-    of_block = [ratio if exists else -1.0 for ratio, exists in zip(ratios, defined, strict=True)]
-    expected = [of_block[1], 0.75, of_block[2], -1.0, of_block[0], 0.25]
-    replaced, undefined = values.per_query(-1.0), values.per_query(np.nan)
-    assert replaced.tolist() == expected
-    assert np.isnan(undefined).tolist() == (~values.defined).tolist()
-    assert values.defined.tolist() == [defined[1], True, defined[2], False, defined[0], True]
-    assert values.numerator[[4, 0, 2, 5]].tolist() == [*numerator, 0.25]
-    assert values.denominator.tolist() == [
-        *(denominator[1], 1.0, denominator[2], 1.0, denominator[0], 1.0)
-    ]
+    replaced = call(average=None, replace_undefined_by=-1)
+    assert replaced.tolist() == np.where(defined, ratios, -1.0).tolist()
+    assert np.isnan(call(average=None, replace_undefined_by=np.nan)).tolist() == (~defined).tolist()
+    total = denominator[defined].sum()
+    micro = numerator[defined].sum() / total if total else np.nan
+    np.testing.assert_equal(call(average="micro", replace_undefined_by=np.nan), micro)
 
 
 @pytest.mark.parametrize("n_parts", [2, 4])
 def test_a_fraction_has_three_parts(n_parts):
     with pytest.raises(ValueError, match="values to unpack"):
-        MetricValues(3).set(np.arange(3), (np.ones(3),) * n_parts)
+        of_fraction(*[np.ones(3)] * n_parts)()
 
 
 def test_a_metric_that_returns_part_of_a_blocks_array_keeps_no_more():

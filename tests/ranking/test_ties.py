@@ -1,4 +1,4 @@
-"""Expected products over tie groups, compared with exact fractions; running sums and products."""
+"""Expected products over tie groups, compared with exact fractions."""
 
 from fractions import Fraction
 from math import comb, lcm
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sklearn_rankscore.ranking import ties
-from sklearn_rankscore.ranking.plain import accumulate
 from sklearn_rankscore.ranking.ties import expected_products
 
 GRADES = 1 - (2.0 ** np.arange(5) - 1) / 16
@@ -126,15 +125,3 @@ def test_products_do_not_increase(size):
     for factors in (np.ones(size), 1 - 1e-15 * np.random.default_rng(0).random(size)):
         means = of_one(factors, min(size, 300))
         assert (np.diff(means, prepend=1.0) <= 0).all()
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("function", [np.add, np.multiply, np.minimum])
-@pytest.mark.parametrize("shape", [(128, 3), (127, 3), (128, 40), (128, 1), (0, 3), (1, 500)])
-def test_running_sums_and_products(function, order, shape):
-    values = np.array(np.random.default_rng(0).random(shape), order=order)
-    expected = function.accumulate(values, axis=1)
-    result = accumulate(function, values)
-    np.testing.assert_array_equal(result, expected)
-    assert np.shares_memory(result, values) or not values.size
-    assert result.strides == values.strides
