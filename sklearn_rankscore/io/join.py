@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Array, Unjudged
 from .._validation import counted, shown, warn
 from ..query_ids.read import order_by_code
-from .table import Rows, Table, are_in, at_ranks, in_common, in_order
+from .table import Rows, Table, are_distinct, are_in, at_ranks, in_common, in_order
 
 # the name of a system that was not given one
 ALONE = ""
@@ -137,35 +137,43 @@ def labelled(
         place = {item: at for at, item in enumerate(items.tolist())}
         own = np.array([place.get(own_document(query), -1) for query in ids.tolist()])
         results = [rows.where(rows.document != own[rows.query]) for rows in results]
-    _warn_of_other_ids(items, judged, dict(zip(systems, results, strict=True)))
     for rows in (judged, *results):
         empty[rows.query] = False
     (lacking,) = empty.nonzero()
     judged = judged.and_more(lacking, np.full_like(lacking, n_items - 1), np.zeros(len(lacking)))
     every = [*results, judged]
-    every_pair = np.concatenate([rows.query * n_items + rows.document for rows in every])
-    row, pairs, is_first = in_order(every_pair)
-    code = np.empty_like(row)
-    code[row] = np.cumsum(is_first) - 1
-    query, first = pairs[is_first] // n_items, row[is_first]
-    # first those retrieved; of each part by id or by their first rows
-    start = np.arange(len(first)) if by_id else code[np.sort(first)]
-    part = 2 * query + (first >= len(code) - len(judged.query))
-    order = start[order_by_code(part[start], 1 + part.max())]
-    position = np.empty_like(order)
+    query, document = (np.concatenate(of) for of in zip(*(rows[:2] for rows in every), strict=True))
+    row, is_first = in_order(query * n_items + document)
+    # the first row of each document, by id; of those retrieved it is before all that are judged
+    first = row[is_first]
+    if by_id:
+        is_missed = first >= len(row) - len(judged.query)
+        order = np.concatenate([first[~is_missed], first[is_missed]])
+    else:
+        is_new = np.empty_like(is_first)
+        is_new[row] = is_first
+        order = np.flatnonzero(is_new)
+    of_document = query[order]
+    order = order[order_by_code(of_document, len(ids))]
+    position, again = np.empty_like(row), np.flatnonzero(~is_first)
     position[order] = np.arange(len(order))
+    position[row[again]] = position[first[again - np.arange(len(again)) - 1]]
     ends = np.cumsum([len(rows.query) for rows in results])
-    *retrieved, relevant = np.split(position[code], ends)
+    *retrieved, relevant = np.split(position, ends)
     labels = np.full(len(order), np.nan)
     labels[relevant] = judged.value
-    if judged.value.dtype.kind in "biu" and not np.isnan(labels).any():
+    is_judged = ~np.isnan(labels)
+    if judged.value.dtype.kind in "biu" and is_judged.all():
         labels = labels.astype(np.int64)
     scores = {}
     for system, rows, at in zip(systems, results, retrieved, strict=True):
         dtype = np.promote_types(rows.value.dtype, np.float32)
         scores[system] = np.full(len(order), -np.inf, dtype)
         scores[system][at] = rows.value
-    return arguments(labels, scores, ids[query[order]], unjudged)
+        if not (is_judged & (scores[system] > -np.inf)).any():
+            _warn_of_other_ids(items, judged, system, rows)
+    sizes = np.bincount(of_document, minlength=len(ids))
+    return arguments(labels, scores, np.repeat(ids, sizes), unjudged)
 
 
 def _which_count(
@@ -199,20 +207,17 @@ def _which_count(
     return selected
 
 
-def _warn_of_other_ids(items: Array, relevant: Rows, systems: Mapping[str, Rows]) -> None:
+def _warn_of_other_ids(items: Array, relevant: Rows, system: str, rows: Rows) -> None:
     """Warn if a system retrieved many items and none of the many that have a relevance."""
-    is_known = np.zeros(len(items), dtype=bool)
-    is_known[relevant.document[(relevant.document < len(items)) & ~np.isnan(relevant.value)]] = True
-    n_known = is_known.sum()
-    for system, rows in systems.items():
-        given = rows.document[(rows.document < len(items)) & (rows.value > -np.inf)]
-        if n_known < MANY or is_known[given].any() or len(retrieved := np.unique(given)) < MANY:
-            continue
-        known, other = (_shown(min(items[of].tolist(), key=str)) for of in (is_known, retrieved))
+    known = np.unique(relevant.document[~np.isnan(relevant.value)])
+    retrieved = np.unique(rows.document[rows.value > -np.inf])
+    known, retrieved = (of[of < len(items)] for of in (known, retrieved))
+    if min(len(known), len(retrieved)) >= MANY and not are_in(retrieved, known).any():
+        one, other = (_shown(min(items[of].tolist(), key=str)) for of in (known, retrieved))
         warn(
             f"none of the {len(retrieved):,} items that {repr(system) if system else 'the system'} "
-            f"retrieved is among the {n_known:,} that have a relevance. Check that both have ids "
-            f"of the same kind: retrieved are such as {other}, and {known} has a relevance."
+            f"retrieved is among the {len(known):,} that have a relevance. Check that both have "
+            f"ids of the same kind: retrieved are such as {other}, and {one} has a relevance."
         )
 
 
@@ -233,9 +238,9 @@ def refuse_repeated(
 ) -> None:
     """Refuse a table that has a document twice for a query, among the rows that are selected."""
     pair = (rows.query * np.int64(len(items)) + rows.document)[selected]
-    order, _, is_first = in_order(pair)
-    if is_first.all():
+    if are_distinct(pair):
         return
+    order, is_first = in_order(pair)
     row = int(selected.nonzero()[0][order[~is_first].min()])
     raise ValueError(
         f"{table.where(row)}: duplicate document {_shown(items[rows.document[row]])} for query "

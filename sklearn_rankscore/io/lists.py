@@ -14,7 +14,7 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
 from .join import ALONE, Documents, labelled
-from .table import Rows, are_in, in_common, in_order
+from .table import Rows, are_distinct, are_in, in_common, in_order
 
 NO_ITEM = -1
 
@@ -118,6 +118,8 @@ def from_ranked_lists(
     columns = [(_items(truth, lists, name), None) for name, lists in of_names.items()]
     items, codes = in_common(columns, "the items")
     judged, *results = map(_rows, of_names.values(), codes, of_names)
+    judged = _numbered(judged, len(items))
+    judged = judged.where(judged.document < len(items))
     return _labelled(
         as_ids(list(truth.entries))[0], items, judged, dict(zip(systems, results, strict=False)),
         unjudged=unjudged, exclude=None if exclude is None else results[-1],
@@ -266,9 +268,10 @@ def _rows(lists: list[Any], documents: Array, name: str) -> Rows:
 
 def _numbered(rows: Rows, n_items: int) -> Rows:
     """Rows in which each repeated document of a query is another one, by `n_items` further on."""
-    row, _, is_first = in_order(rows.query * n_items + rows.document)
-    if is_first.all():
+    pairs = rows.query * n_items + rows.document
+    if are_distinct(pairs):
         return rows
+    row, is_first = in_order(pairs)
     nth, at = np.empty_like(row), np.arange(len(row))
     nth[row] = at - np.maximum.accumulate(at * is_first)
     return rows._replace(document=rows.document + n_items * nth)
@@ -278,9 +281,7 @@ def _pairs(systems: Mapping[str, Rows]) -> tuple[Array, Array]:
     """The distinct pairs of a query and a document of all systems."""
     n_items = 1 + max(int(rows.document.max(initial=0)) for rows in systems.values())
     every = np.concatenate([rows.query * n_items + rows.document for rows in systems.values()])
-    _, pairs, is_first = in_order(every)
-    query, document = np.divmod(pairs[is_first], n_items)
-    return query, document
+    return np.divmod(np.unique(every), n_items)
 
 
 def _labelled(
@@ -288,8 +289,6 @@ def _labelled(
 ) -> Documents:
     """`labelled` of rows that may have an item again, which then is another, irrelevant one."""
     n_items = len(items)
-    judged = _numbered(judged, n_items)
-    judged = judged.where(judged.document < n_items)
     systems = {name: _numbered(rows, n_items) for name, rows in systems.items()}
     copies = {name: rows.where(rows.document >= n_items) for name, rows in systems.items()}
     query, document = _pairs(copies)

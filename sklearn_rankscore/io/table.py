@@ -69,8 +69,14 @@ class Rows(NamedTuple):
         return Rows(*map(np.append, self, (query, document, value.astype(self.value.dtype))))
 
 
-def in_order(pairs: Array) -> tuple[Array, Array, Array]:
-    """Row numbers by ascending pair, the pairs in this order, and which differ from the one before.
+def are_distinct(pairs: Array) -> bool:
+    """Whether no pair occurs twice."""
+    pairs = np.sort(pairs)
+    return not (pairs[1:] == pairs[:-1]).any()
+
+
+def in_order(pairs: Array) -> tuple[Array, Array]:
+    """Row numbers by ascending pair, and which of these pairs differ from the one before.
 
     The sort is stable, and several times faster than argsort if a pair and a row fit into 63 bits.
     """
@@ -82,7 +88,7 @@ def in_order(pairs: Array) -> tuple[Array, Array, Array]:
         keys = (pairs << bits) | rows
         keys.sort()
         rows, pairs = keys & ((1 << bits) - 1), keys >> bits
-    return rows, pairs, np.append(True, pairs[1:] != pairs[:-1])[: len(rows)]
+    return rows, np.append(True, pairs[1:] != pairs[:-1])[: len(rows)]
 
 
 def are_in(pairs: Array, others: Array) -> Array:
