@@ -29,33 +29,36 @@ SHA256 = {
 }
 
 
-def test_bunch():
-    data = load_lambdarank()
-    assert isinstance(data, Bunch)
-    assert (data.data.shape, data.target.shape) == ((3773, 300), (3773,))
-    assert len(np.unique(data.groups)) == 251
-    assert (data.feature_names[0], len(data.feature_names), data.frame) == ("feature_1", 300, None)
-    assert "MIT license" in data.DESCR
-    frames = load_lambdarank(as_frame=True)
+@pytest.fixture(scope="module")
+def frames():
+    return load_lambdarank(as_frame=True)
+
+
+def test_it_is_a_bunch_of_frames_with_ids_in_the_index(frames):
+    assert isinstance(frames, Bunch)
+    assert (frames.data.shape, frames.target.shape) == ((3773, 300), (3773,))
+    assert len(np.unique(frames.groups)) == 251
+    assert (frames.feature_names[0], len(frames.feature_names)) == ("feature_1", 300)
+    assert "MIT license" in frames.DESCR
     for frame in (frames.data, frames.target, frames.frame):
         assert frame.index.names == ["qid"]
-    np.testing.assert_array_equal(frames.data.index, data.groups)
-    np.testing.assert_array_equal(frames.data, data.data)
-    assert list(frames.frame) == [*data.feature_names, "relevance"]
-    np.testing.assert_array_equal(frames.frame["relevance"], data.target)
+    np.testing.assert_array_equal(frames.data.index, frames.groups)
+    assert list(frames.frame) == [*frames.feature_names, "relevance"]
+    np.testing.assert_array_equal(frames.frame["relevance"], frames.target)
 
 
-def test_the_parts_follow_each_other():
-    train = load_lambdarank(return_X_y=True, subset="train")
-    test = load_lambdarank(return_X_y=True, subset="test")
-    both = load_lambdarank(return_X_y=True)
-    for first, second, whole in zip(train, test, both, strict=True):
-        np.testing.assert_array_equal(np.concatenate([first, second]), whole)
-    assert (len(train[1]), len(test[1])) == (3005, 768)
+def test_the_part_for_testing_follows_that_for_training(frames, lambdarank_test):
+    X, y, groups = lambdarank_test
+    assert (len(y), len(np.unique(groups))) == (768, 50)
+    for part, whole in ((X, frames.data), (y, frames.target), (groups, frames.groups)):
+        np.testing.assert_array_equal(part, whole[3005:])
+    data = load_lambdarank(subset="test")
+    assert data.frame is None
+    np.testing.assert_array_equal(data.data, X)
 
 
-def test_scorer_and_splitters_read_the_ids_without_configuration():
-    X, y = load_lambdarank(return_X_y=True, as_frame=True)
+def test_scorer_and_splitters_read_the_ids_without_configuration(frames):
+    X, y = frames.data, frames.target
     scores = cross_val_score(Ridge(100), X, y, scoring="ndcg@10", cv=QueryKFold(3))
     assert (scores > 0.6).all()
     train, test, *_ = query_train_test_split(X, y, random_state=0)

@@ -118,7 +118,9 @@ BY_ID = {"q": ["a"]}
 LISTS = [
     (lists([["a"], ["b"]], [["a"]]), ValueError, "actual has 2 queries, predicted has 1"),
     (lists([["a"], ["b"]], {"x": [["a"]]}), ValueError, "predicted 'x' has 1"),
-    (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError, "the first is 'r'"),
+    (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError,
+     "`actual` lacks 1 query of `predicted`; the first is 'r'.*Remove them from `predicted`, or "
+     r"give them an empty list .* count 0 in most metrics .option replace_undefined_by"),
     (lists({1: ["a"]}, {"1": ["a"]}), ValueError, "first is '1', where `actual` has ids such as 1"),
     (lists(BY_ID, [["a"]]), ValueError, r"both must be dicts by query id.*series\.to_dict"),
     (lists(pd.Series({1: "a"}), pd.Series({2: ["a"]})), ValueError, "lacks 1 query .* is 2,"),
@@ -196,6 +198,11 @@ OTHERS = [
       for dtype in ("Int64", object, *(["int32[pyarrow]"] if pl else []))),
     (lambda: evaluate([1, 0], {}, "mrr"), ValueError, "at least one model; got an empty dict"),
     (lambda: ndcg_score([1, 0], {"a": [1, 2]}), TypeError, "one per document; got a dict"),
+    *((lambda read=read: read(*given, unjudged="pool"), ValueError,
+       "unjudged must be one of 'irrelevant', 'drop', 'nan'")
+      for read, *given in ((from_trec, QRELS, RUN), (frames, LOG, TOP), (from_ranked_lists, [], []),
+                           (from_recommendations, [], []))),
+    (lambda: ndcg_score(**from_relevance_lists([[NAN, 1]])), ValueError, "unjudged='drop'"),
 ]  # fmt: skip
 
 

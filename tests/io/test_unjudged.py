@@ -1,7 +1,6 @@
 """Documents without a judgment, from every function that reads judgments, against trec_eval."""
 
 import math
-import pickle
 import warnings
 from importlib import import_module
 from io import StringIO
@@ -143,18 +142,6 @@ def test_the_arguments_hold_a_rule_for_their_unjudged_documents():
         assert 0 < report["data"]["documents_unjudged"] < 1
 
 
-def test_copies_of_labels_keep_what_is_known_of_them():
-    """b is judged irrelevant above a in one of two queries; x, c and y are not judged."""
-    qrels = {"q1": {"a": 1, "b": 0, "c": -1}, "q2": {"a": 1, "d": 0, "e": 0}}
-    run = {"q1": {"x": 4.0, "a": 3.0, "c": 2.0, "b": 1.0}}
-    run["q2"] = {"y": 3.0, "d": 2.5, "a": 2.0, "e": 1.0}
-    documents = from_trec(qrels, run)
-    for same in (documents, pickle.loads(pickle.dumps(documents))):
-        for labels in (same["y_true"], same["y_true"].tolist(), pd.Series(same["y_true"])):
-            values = evaluate(metrics=["bpref", "judged@2"], **same | {"y_true": labels})
-            assert values == {"bpref": 0.5, "judged@2": 0.5}
-
-
 @pytest.mark.parametrize("unjudged", RULES)
 def test_the_rules_do_not_depend_on_the_labels_of_unjudged_documents(unjudged):
     """Whatever their label; c ranks first, before x, a (relevant) and b."""
@@ -210,18 +197,6 @@ def matrix(interactions, items, rule):
 ])  # fmt: skip
 def test_labels(read, labels):
     assert str(read()["y_true"].tolist()) == labels
-
-
-@pytest.mark.parametrize(("read", "message"), [
-    (trec(unjudged="pool"), "unjudged must be one of 'irrelevant', 'drop', 'nan'"),
-    (lambda: from_frames(LOG, TOP, **TWO, unjudged="pool"), "unjudged must be one of"),
-    (lambda: from_frames(LOG, TOP, **TWO), "truth, column 'stars', contains NaN"),
-    (lambda: from_frames(LOG.assign(score=1), **ONE), "truth, column 'stars', contains NaN"),
-    (lambda: ndcg_score(**from_relevance_lists([[NAN, 1]])), "unjudged='drop'"),
-])  # fmt: skip
-def test_refused_rules_and_labels(read, message):
-    with pytest.raises(ValueError, match=message):
-        read()
 
 
 @pytest.mark.parametrize("unjudged", ["irrelevant", "nan"])
