@@ -69,10 +69,9 @@ def test_values_in_every_format(run):
     lines = ["| run | map |", "| --- | ---: |", rf"| a\_b\|c | {value} |", ""]
     assert run(*one, form="markdown") == "\n".join(lines)
     assert rf"  a\_b|c & {value} \\" in run(*one, form="latex")
-    assert run("qrels.txt", "bm25.run", "-m", "ndcg@5,map,mrr(ties=stable)").split()[:2] == [
-        "run",
-        "ndcg@5",
-    ]
+    names = ["P(rel=2)@5", "ndcg_cut_10", "map(threshold=1, ties=stable)"]  # of other libraries too
+    values = run("qrels.txt", "bm25.run", "-m", ",".join(names), form="json")["runs"]["bm25"]
+    assert values == evaluate(metrics=names, **from_trec("qrels.txt", "bm25.run"))
 
 
 def test_values_of_queries(run):
@@ -118,25 +117,15 @@ def test_ties_are_said_in_one_line(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_query_among_its_own_results(run, files):
-    """https://github.com/beir-cellar/beir: evaluate(..., ignore_identical_ids=True)."""
-    (files / "q.txt").write_text("q1 0 d1 1\nq1 0 d2 1\n")
-    scores = {"q1": 1.0, "d1": 0.9, "d3": 0.5, "d2": 0.4}
-    (files / "r.run").write_text("".join(f"q1 Q0 {d} 1 {s} t\n" for d, s in scores.items()))
-    beir = {"ndcg@10": pytest.approx(0.9197, abs=5e-5), "map@10": pytest.approx(5 / 6)}
-    given = ["q.txt", "r.run", "-m", "ndcg@10,map@10"]
-    for option in (["--like", "beir"], ["--ignore-identical-ids"]):
-        assert run(*given, *option, form="json")["runs"]["r"] == beir
-    kept = run(*given, "--like", "trec_eval", form="json")["runs"]["r"]
-    assert kept == {"ndcg@10": pytest.approx(0.6509, abs=5e-5), "map@10": 0.5}
-
-
-def test_names_of_other_libraries(run):
-    theirs = ["P(rel=2)@5", "AP(rel=2)", "P_5", "ndcg_cut_10", "recip_rank"]
-    ours = ["precision@5(threshold=1)", "map(threshold=1)", "precision@5", "ndcg@10", "mrr"]
-    expected = evaluate(metrics=ours, **from_trec("qrels.txt", "bm25.run"))
-    values = run("qrels.txt", "bm25.run", "-m", ",".join(theirs), form="json")["runs"]["bm25"]
-    assert [values[name] for name in theirs] == list(expected.values())
+def test_like_beir_leaves_out_the_query_among_its_own_results(run):
+    (Path("q.txt")).write_text("q1 0 d1 1\nq1 0 d2 1\n")
+    (Path("r.run")).write_text("q1 Q0 q1 1 2 t\nq1 Q0 d1 2 1 t\n")
+    given = ["q.txt", "r.run", "-m", "map"]
+    for options, value in (
+        (("--like", "beir"), 0.5), (("--ignore-identical-ids",), 0.5),
+        (("--like", "trec_eval"), 0.25),
+    ):  # fmt: skip
+        assert run(*given, *options, form="json")["runs"]["r"] == {"map": value}
 
 
 def test_a_comparison_is_that_of_python(run):
@@ -214,13 +203,8 @@ def test_ranks_and_scores(run, files, capsys):
     assert run(*given, form="csv")[0]["mrr"] == "0.5"
     assert run(*given, "--columns", "rank=position", form="csv")[0]["mrr"] == "1.0"
     assert run("truth.csv", "gap.csv", "-m", "mrr", form="csv")[0]["mrr"] == repr(1 / 9)
-    for columns, message in (
-        ("score=position", "top.csv, column 'position', is given as score, of which"),
-        ("rank=score", "top.csv, column 'score', must hold ranks"),
-        ("score=scroe", "Did you mean 'score'?"),
-    ):
-        assert main(["evaluate", *given, "--columns", columns]) == 1
-        assert message in capsys.readouterr().err
+    assert main(["evaluate", *given, "--columns", "score=scroe"]) == 1
+    assert "Did you mean 'score'?" in capsys.readouterr().err
 
 
 def test_a_table_of_judgments_may_have_fractions_or_truth_beside_a_run_of_trec(run, files):
@@ -281,45 +265,47 @@ def test_one_file_of_labels_and_scores(form, run):
         assert main(["evaluate", *write(ranked), "--columns", wrong]) == 1
 
 
-def module(*arguments, **options):
-    command = [sys.executable, "-m", "sklearn_rankscore", *arguments]
-    return subprocess.run(command, capture_output=True, check=False, **options)
+class Stream(io.TextIOWrapper):
+    """Standard input or output, whose bytes are kept."""
+
+    def __init__(self, content=b"", encoding="utf-8"):
+        super().__init__(io.BytesIO(content), encoding)
+
+
+def test_standard_input(run, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", Stream(BM25.encode()))
+    assert run("qrels.txt", "-", "-mmap", form="csv")[0] == {
+        "run": "stdin", "map": str(expected()["bm25"]["map"])
+    }  # fmt: skip
+    monkeypatch.setattr(sys, "stdin", Stream(b"qid,docno,score\n1,a,1\n"))
+    assert main(["evaluate", "qrels.txt", "-"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("rankscore: error: run (standard input), line 1: a line must")
+    assert "cannot come from standard input" in error
 
 
 @pytest.mark.slow
-def test_standard_input_and_output():
-    done = module("evaluate", "qrels.txt", "-", "-mmap", input=BM25.encode())
-    assert done.stdout.split()[-1] == f"{expected()['bm25']['map']:.4f}".encode()
-    broken = module("evaluate", "qrels.txt", "-", input=b"qid,docno,score\n1,a,1\n")
-    assert broken.returncode == 1
-    assert broken.stderr.startswith(b"rankscore: error: run (standard input), line 1: a line must")
-    assert b"cannot come from standard input" in broken.stderr
+def test_a_reader_of_the_output_may_have_enough():
     command = f"{sys.executable} -m sklearn_rankscore evaluate qrels.txt dense.run.gz -cq | head -1"
     stopped = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert (stopped.stdout.split()[:2], stopped.stderr) == (["run", "query"], "")
 
 
 @pytest.mark.parametrize(("encoding", "name"), [("cp1252", r"\u65e5"), ("utf-8", "日")])
-@pytest.mark.slow
 def test_every_encoding_of_standard_output(encoding, name, monkeypatch):
-    monkeypatch.setenv("PYTHONIOENCODING", encoding)
-    done = module("evaluate", "qrels.txt", "日=bm25.run", "b=bm25.run", "--baseline", "b", "-mmap")
-    assert (done.returncode, name in done.stdout.decode(encoding)) == (0, True)
+    monkeypatch.setattr(sys, "stdout", out := Stream(encoding=encoding))
+    runs = ["日=bm25.run", "b=bm25.run", "--baseline", "b"]
+    assert main(["evaluate", "qrels.txt", *runs, "-mmap"]) == 0
+    assert name in out.buffer.getvalue().decode(encoding)
 
 
 def test_closed_and_other_streams(monkeypatch, capsys):
-    with monkeypatch.context() as closed:
-        closed.setattr(sys, "stdout", None)  # what Python does after >&-
-        assert main(["metrics"]) == 1
+    monkeypatch.setattr(sys, "stdout", None)  # what Python does after >&-
+    assert main(["metrics"]) == 1
     assert capsys.readouterr().err == "rankscore: error: standard output is closed.\n"
-    with monkeypatch.context() as replaced:  # of an editor, without an encoding
-
-        class Written(io.StringIO):
-            encoding = None
-
-        replaced.setattr(sys, "stdout", Written())
-        assert main(["metrics"]) == 0
-        assert "ndcg" in sys.stdout.getvalue()
+    monkeypatch.setattr(sys, "stdout", io.StringIO())  # of an editor, without an encoding
+    assert main(["metrics"]) == 0
+    assert "ndcg" in sys.stdout.getvalue()
 
 
 def test_metrics_and_version_are_printed(capsys):

@@ -162,18 +162,17 @@ import resource, sys
 from sklearn_rankscore.cli import main
 main(["evaluate", "q.txt", "r.run", "-m", "map"])
 used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-status = main(["evaluate", "q.txt", sys.argv[1], "-m", "map"])
-print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used, file=sys.stdout)
+status = [main(["evaluate", "q.txt", name, "-m", "map"]) for name in sys.argv[1:]]
+print(*status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used, file=sys.stdout)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["zero.run", "letters.csv.gz"])
-def test_endless_files_need_little_memory(name, folder):
-    command = [sys.executable, "-c", LIMITED, name]
+def test_endless_files_need_little_memory(folder):
+    command = [sys.executable, "-c", LIMITED, "zero.run", "letters.csv.gz"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    status, kilobytes = map(int, done.stdout.splitlines()[-1].split())
-    assert status == 1
+    *status, kilobytes = map(int, done.stdout.splitlines()[-1].split())
+    assert status == [1, 1]
     assert kilobytes < 100_000
 
 

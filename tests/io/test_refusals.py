@@ -198,7 +198,7 @@ OTHERS = [
       for dtype in ("Int64", object, *(["int32[pyarrow]"] if pl else []))),
     (lambda: evaluate([1, 0], {}, "mrr"), ValueError, "at least one model; got an empty dict"),
     (lambda: ndcg_score([1, 0], {"a": [1, 2]}), TypeError, "one per document; got a dict"),
-    *((lambda read=read: read(*given, unjudged="pool"), ValueError,
+    *((lambda read=read, given=given: read(*given, unjudged="pool"), ValueError,
        "unjudged must be one of 'irrelevant', 'drop', 'nan'")
       for read, *given in ((from_trec, QRELS, RUN), (frames, LOG, TOP), (from_ranked_lists, [], []),
                            (from_recommendations, [], []))),

@@ -136,74 +136,56 @@ def long(lists):
     return pd.DataFrame(rows, columns=["query", "item", "score"])
 
 
-def nested(lists):
-    return {str(user): dict.fromkeys(items, 1) for user, items in lists.items()}
+def frames(truth, predicted, **options):
+    columns = {"groups": "query", "document": "item", "score": "score"}
+    return from_frames(long(truth), {of: long(top) for of, top in predicted.items()}, **columns,
+                       **options)  # fmt: skip
 
 
-def read_as(form, read):
-    def call(actual, predicted):
-        systems = {name: form(of) for name, of in predicted.items()}
-        return read(form(actual), systems if len(systems) > 1 else systems["the system"])
+def trec(truth, predicted):
+    def nested(lists):
+        return {str(user): dict.fromkeys(items, 1) for user, items in lists.items()}
 
-    return call
-
-
-OF_FRAMES = {"groups": "query", "document": "item", "score": "score"}
-READERS = [
-    read_as(dict, from_ranked_lists), read_as(nested, from_trec),
-    read_as(long, lambda truth, top: from_frames(truth, top, **OF_FRAMES)),
-]  # fmt: skip
+    return from_trec(nested(truth), {of: nested(top) for of, top in predicted.items()})
 
 
-def test_items_of_another_kind_to_leave_out_are_a_warning():
-    log, train = long(ACTUAL), long(OTHERS)
-    options = {"groups": "query", "document": "item", "score": "score"}
-    with pytest.warns(UserWarning, match="none of the 12 items of exclude .* as '0', others 'item"):
-        from_frames(log, log, exclude=train, **options)
-    from_frames(log, log, exclude=train[:9], **options)
-    one = train.assign(item=["item 3", *train["item"][1:]])  # of another user
-    from_frames(log, log, exclude=one, **options)
-
-
-@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("read", [from_ranked_lists, trec, frames])
 def test_ids_of_another_kind_are_a_warning(read):
-    def first(n):
-        return ({user: items[user] for user in range(n)} for items in (ACTUAL, OTHERS))
+    def first(n, lists):
+        return {user: lists[user] for user in range(n)}
 
-    ten = first(10)
-    for (actual, predicted), message in (
-        ((ACTUAL, {"the system": OTHERS}), NONE.format("the system")),
-        ((ACTUAL, {"popular": ACTUAL, "knn": OTHERS}), NONE.format("'knn'")),
-        ((next(ten), {"the system": next(ten)}), "none of the 10 items"),
+    for actual, predicted, message in (
+        (ACTUAL, {"popular": ACTUAL, "knn": OTHERS}, NONE.format("'knn'")),
+        (first(10, ACTUAL), {"knn": first(10, OTHERS)}, "none of the 10 items"),
     ):
         with pytest.warns(UserWarning, match=message) as caught:
             read(actual, predicted)
         assert [warning.filename for warning in caught] == [__file__]
-    nine = first(9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # items that are relevant to other queries are of the same kind
-        read(
-            ACTUAL,
-            {"the system": {user: ACTUAL[user - 1] for user in range(1, N)} | {0: ["item 3"]}},
-        )
+        others = {user: ACTUAL[user - 1] for user in range(1, N)}
+        read(ACTUAL, {"knn": others | {0: ["item 3"]}})
         # few may have none in common
-        read(next(nine), {"the system": next(nine)})
-        read({user: ["item 0"] for user in range(N)}, {"the system": OTHERS})
-        read(ACTUAL, {"the system": {user: ["0"] for user in range(N)}})
+        read(first(9, ACTUAL), {"knn": first(9, OTHERS)})
+        read({user: ["item 0"] for user in range(N)}, {"knn": OTHERS})
+        read(ACTUAL, {"knn": {user: ["0"] for user in range(N)}})
+
+
+def test_items_of_another_kind_to_leave_out_are_a_warning():
+    same, train = {"knn": ACTUAL}, long(OTHERS)
+    with pytest.warns(UserWarning, match="none of the 12 items of exclude .* as '0', others 'item"):
+        frames(ACTUAL, same, exclude=train)
+    frames(ACTUAL, same, exclude=train[:9])
+    one = train.assign(item=["item 3", *train["item"][1:]])  # of another user
+    frames(ACTUAL, same, exclude=one)
 
 
 def test_the_warning_shows_bytes_and_numbers_and_leaves_out_empty_lists():
     latin = ({user: [f"{text} {user}".encode("latin-1")] for user in ACTUAL} for text in "éè")
     with pytest.warns(UserWarning, match=r"such as b'.xe8 0', and b'.xe9 0' has a relevance"):
         from_ranked_lists(*latin)
-    with pytest.warns(UserWarning, match=r"none of the 12 items .* among the 12 that") as caught:
-        documents = from_ranked_lists(ACTUAL | {N: []}, OTHERS | {N: []}, unjudged="nan")
-    assert caught[0].filename == __file__
-    assert np.isnan(documents["y_true"]).sum() == N
-    interactions, recommended = np.eye(N, 2 * N), np.arange(N, 2 * N)[:, None]
+    with pytest.warns(UserWarning, match=NONE.format("the system")):
+        from_ranked_lists(ACTUAL | {N: []}, OTHERS | {N: []})
     with pytest.warns(UserWarning, match="such as 12, and 0 has a relevance"):
-        from_recommendations(interactions, recommended)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        from_recommendations(interactions, recommended % N)
+        from_recommendations(np.eye(N, 2 * N), np.arange(N, 2 * N)[:, None])

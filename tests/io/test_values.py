@@ -1,6 +1,5 @@
 """Values of each form of input: by hand, by published examples and by the oracle."""
 
-import gzip
 import math
 import time
 from importlib import import_module
@@ -20,7 +19,6 @@ from sklearn_rankscore import (
     from_recommendations,
     from_relevance_lists,
     from_trec,
-    mrr_score,
     ndcg_score,
     recall_at_k,
 )
