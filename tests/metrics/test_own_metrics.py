@@ -1,12 +1,16 @@
 """Metrics that users register: names, options, scorers, other processes, and refusals."""
 
+import copy
+import importlib
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from sklearn_rankscore import (
@@ -150,14 +154,38 @@ def test_workers_of_joblib_compute_it(formula):
 def test_the_function_is_pickled_and_registered_again(registered):
     scorer = make_ranking_scorer("GS@1", groups="none")
     stored = pickle.dumps((registered, scorer))
-    for copy in (pickle.loads(stored), pickle.loads(stored)):
-        assert copy[0](Y, S, groups=G, k=1) == 3 / 8
-        assert copy[1].resolved.definition.aliases == ("GS",)
+    for function, sent in (pickle.loads(stored), pickle.loads(stored)):
+        assert function(Y, S, groups=G, k=1) == 3 / 8
+        assert sent.resolved.definition.aliases == ("GS",)
     again = register_metric("gain_share", gain_share, limits=(0, 2))
     assert METRICS["gain_share"].function is again
     assert repr(again) == "<registered metric 'gain_share'>"
     with pytest.raises(ValueError, match="'GS' is not a known metric"):
         evaluate(Y, S, "GS", groups=G)
+
+
+@pytest.fixture
+def of_a_module(tmp_path, monkeypatch):
+    """A function that has taken the name of its formula, as in the guide."""
+    formula = "def first(block):\n    return block.by_rank(lambda labels: labels)[:, 0]\n"
+    call = "from sklearn_rankscore import register_metric\nfirst = register_metric('first', first)"
+    (tmp_path / "metrics_of_mine.py").write_text(formula + call)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("metrics_of_mine").first
+    del sys.modules["metrics_of_mine"]
+
+
+@pytest.mark.parametrize("name", ["registered", "of_a_module"])
+def test_copies_are_the_function(name, request):
+    function = request.getfixturevalue(name)
+    for copied in (copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))):
+        assert copied(function) is function
+    get_scorer(function.__name__)  # which copies
+    assert evaluate(Y, S, function, groups="none") == evaluate(
+        Y, S, function.__name__, groups="none"
+    )
+    scorer = make_ranking_scorer(function, groups="none")
+    assert pickle.loads(pickle.dumps(scorer))(ByFirst(), [[3.0], [2.0]], [3, 1]) > 0
 
 
 def other(block, beta):

@@ -11,6 +11,7 @@ from hypothesis_profiles import examples
 
 from sklearn_rankscore import evaluate
 from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.metrics.resolve import resolve
 
 INF = math.inf
 SCORES = [-INF, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0]
@@ -165,6 +166,14 @@ def results_are_floats(metric, draw, options):
     assert (y.tobytes(), s.tobytes(), g.tobytes()) == before
 
 
+def within_limits(metric, draw, options):
+    """The declared ones, by which intervals and bounds are computed."""
+    y, s, g = documents(draw, metric)
+    low, high = resolve(metric, **options).limits
+    ours = values(metric, y, s, g, **options)
+    assert (np.isnan(ours) | ((low - 1e-12 <= ours) & (ours <= high + 1e-12))).all()
+
+
 def deeper_is_not_lower(metric, draw, options):
     if metric not in ("dcg", "mrr", "hits", "hit_rate", "recall", "err", "rbp", "pfound"):
         return
@@ -185,6 +194,7 @@ PROPERTIES = {
     "a query alone is itself among others": alone,
     "two-dimensional rows are queries": rows_of_a_matrix,
     "a result is a Python float, and input is not changed": results_are_floats,
+    "values are within the limits": within_limits,
     "a deeper cut-off is not lower": deeper_is_not_lower,
 }
 
