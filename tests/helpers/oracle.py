@@ -70,6 +70,14 @@ def _reversed_order(s: Floats) -> list[int]:
     return sorted(_retrieved(s), key=lambda i: (-s[i], -i))
 
 
+def all_orders(s: Floats):
+    """Yield every order of the retrieved documents, best first, ties in any order."""
+    tie_groups = itertools.groupby(_stable_order(s), key=lambda i: s[i])
+    permuted = [itertools.permutations(group) for _, group in tie_groups]
+    for parts in itertools.product(*permuted):
+        yield list(itertools.chain(*parts))
+
+
 def _tops(y: Floats, s: Floats, ties: str, k: int | None) -> Counter[tuple[float, ...]]:
     """Count how many of the orders to be considered have which labels within the cut-off."""
     # there is one NaN, so that it equals itself
