@@ -1,7 +1,7 @@
 """The effective number of clicks and the share of clipped documents of QueryScores."""
 
-import dataclasses
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,33 +29,33 @@ def kish(rows, clip):
     return weights.sum() ** 2 / (weights**2).sum(), (SEEN[rows] < clip).mean()
 
 
+def frame_of(columns):
+    """Features with the propensities, half of them and other labels as index levels."""
+    frame = pd.DataFrame(X[:, :columns]).assign(qid=GROUPS, seen=SEEN, half=SEEN / 2, likes=Y)
+    frame = frame.set_index(["qid", "seen", "half", "likes"])
+    return frame.set_axis([f"x{j}" for j in range(columns)], axis=1)
+
+
 @pytest.mark.parametrize("by_name", [False, True])
 def test_of_all_queries_and_of_some(by_name):
-    index = pd.MultiIndex.from_arrays([GROUPS, SEEN], names=["qid", "seen"])
     order = np.random.default_rng(1).permutation(len(Y))  # rows of a query are not adjacent
+    index = frame_of(1).index
     clicks, scores = (pd.Series(a, index).iloc[order] for a in (CLICKS, X[:, 0]))
     given = {"propensity": "seen" if by_name else SEEN[order], "clip": 0.1}
     scores = query_scores(clicks, scores, NAMES, **given)
-    every = np.ones(len(Y), dtype=bool)
-    assert list(scores.propensity_summary()) == NAMES
-    for summary in scores.propensity_summary().values():
-        assert summary == pytest.approx(propensity_summary(CLICKS, SEEN, clip=0.1))
-        assert summary.effective_clicks == pytest.approx(kish(every, 0.1)[0])
-        assert summary.clipped_share == kish(every, 0.1)[1]
     few = scores.select(scores.ids < scores.ids[4])
-    rows = np.isin(GROUPS, few.ids)
-    for summary in few.propensity_summary().values():
-        assert (summary.effective_clicks, summary.clipped_share) == pytest.approx(kish(rows, 0.1))
-        assert summary.largest_share == propensity_summary(CLICKS[rows], SEEN[rows], clip=0.1)[3]
-    assert pickle.loads(pickle.dumps(few)).propensity_summary() == few.propensity_summary()
-    assert dataclasses.replace(few, segments=None).propensity_summary() == few.propensity_summary()
+    for of in (scores, few, pickle.loads(pickle.dumps(few)), replace(few, segments=None)):
+        rows = np.isin(GROUPS, of.ids)
+        assert list(of.propensity_summary()) == NAMES
+        for summary in of.propensity_summary().values():
+            assert summary == pytest.approx(propensity_summary(CLICKS[rows], SEEN[rows], clip=0.1))
+            shown = summary.effective_clicks, summary.clipped_share
+            assert shown == pytest.approx(kish(rows, 0.1))
 
 
 @pytest.mark.parametrize("cross_validated", [False, True])
 def test_each_metric_has_its_own(cross_validated):
-    frame = pd.DataFrame(X).assign(qid=GROUPS, seen=SEEN, half=SEEN / 2, likes=Y)
-    frame = frame.set_index(["qid", "seen", "half", "likes"])
-    frame.columns = frame.columns.astype(str)
+    frame = frame_of(X.shape[1])
     expected = {
         "dcg@3(propensity=seen, clip=0.1)": propensity_summary(CLICKS, SEEN, clip=0.1),
         "dcg(propensity=half)": propensity_summary(CLICKS, SEEN / 2),
@@ -66,25 +66,21 @@ def test_each_metric_has_its_own(cross_validated):
         scores = cross_val_query_scores(Ridge(), frame, CLICKS, **given)
     else:
         scores = query_scores(pd.Series(CLICKS, frame.index), X[:, 0], [*expected, "mrr"])
-    summaries = scores.propensity_summary()
-    assert [*summaries] == [*expected]
-    for name, summary in expected.items():
-        assert summaries[name] == pytest.approx(summary)
+    assert scores.propensity_summary() == {
+        name: pytest.approx(summary) for name, summary in expected.items()
+    }
     first = scores.select(scores.ids == scores.ids[0]).propensity_summary()
     effective = first["dcg@3(propensity=seen, clip=0.1)"].effective_clicks
     assert effective == pytest.approx(kish(scores.ids[0] == GROUPS, 0.1)[0])
 
 
 def test_importances_by_array_and_by_index_level():
-    index = pd.MultiIndex.from_arrays([GROUPS, SEEN], names=["qid", "seen"])
-    frame = pd.DataFrame(X[:, :3], index, columns=["a", "b", "c"])
+    frame = frame_of(3)
     model = Ridge().fit(frame, Y)
+    ways = {"dcg@5": {"propensity": SEEN}, "dcg@5(propensity=seen)": {}}
     by_array, by_level = (
         query_permutation_importance(model, frame, CLICKS, name, random_state=0, **options)
-        for name, options in (
-            ("dcg@5", {"propensity": SEEN}),
-            ("dcg@5(propensity=seen)", {}),
-        )
+        for name, options in ways.items()
     )
     expected = query_scores(CLICKS, model.predict(frame), "dcg@5", groups=GROUPS, propensity=SEEN)
     assert by_array.baseline.values.tolist() == expected.values.tolist()
@@ -92,16 +88,15 @@ def test_importances_by_array_and_by_index_level():
     losses = by_array.to_frame()["importance"]
     assert losses.tolist() == by_level.to_frame()["importance"].tolist()
     assert losses.max() > 0
-    given = frame.droplevel("seen"), CLICKS, "dcg@5(propensity=seen)"
     with pytest.raises(ValueError, match=r"propensity='seen' is neither .* pass the values"):
-        query_permutation_importance(model, *given)
+        query_permutation_importance(
+            model, frame.droplevel("seen"), CLICKS, by_level.baseline.metrics
+        )
 
 
 def test_queries_without_clicks_and_with_weights_of_different_scales():
     none = query_scores(CLICKS * 0, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
-    (summary,) = none.propensity_summary().values()
-    assert (summary.n_clicks, summary.effective_clicks, summary.clipped_share) == (0, 0, 0)
-    assert np.isnan(summary.largest_share)
+    assert none.propensity_summary()["dcg"] == pytest.approx((len(Y), 0, 0, np.nan, 0), nan_ok=True)
     scores = query_scores([1, 1, 1, 0], [4, 3, 2, 1], "dcg", groups=[1, 1, 2, 3],
                           propensity=[1, 0.5, 1e-100, 1])  # fmt: skip
     assert scores.propensity_summary()["dcg"] == pytest.approx((4, 3, 1, 1, 0))

@@ -5,40 +5,42 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+from query_values import scores_of
+from sklearn.linear_model import Ridge
 
-from sklearn_rankscore import QueryScores, RankChangeDisplay, compare, query_scores, rectify
-from sklearn_rankscore.query_ids.lookup import ids_in
+from sklearn_rankscore import (
+    QueryKFold,
+    QueryRanker,
+    RankChangeDisplay,
+    compare,
+    cross_val_query_scores,
+    query_scores,
+    rectify,
+)
 
 DAYS = np.arange("2020-01-01", "2020-02-10", dtype="M8[D]")
-UNITS = ["D", "s", "us", "ns", "date"]
+FORMS = {
+    unit: lambda days, unit=unit: days.astype(f"M8[{unit}]") for unit in ("D", "s", "us", "ns")
+}
+FORMS |= {"date": np.ndarray.tolist, "pandas": pd.to_datetime}
 
 
-def scores(values, days, unit):
-    ids = days.tolist() if unit == "date" else days.astype(f"M8[{unit}]")
-    return QueryScores(ids, np.asarray(values)[:, None], ("ndcg",))
-
-
-def difference(baseline, model):
-    (only,) = compare({"baseline": baseline, "model": model}, random_state=0)
-    return only
-
-
-@pytest.mark.parametrize("first", UNITS)
-@pytest.mark.parametrize("second", UNITS)
+@pytest.mark.parametrize("first", FORMS)
+@pytest.mark.parametrize("second", FORMS)
 def test_queries_of_two_results(first, second):
-    (a, b), order = (
-        np.random.default_rng(0).random((2, 40)),
-        np.random.default_rng(1).permutation(40),
-    )
-    expected = difference(scores(a, DAYS, "us"), scores(b, DAYS, "us"))
-    model = scores(b[order], DAYS[order], second)
-    measured = difference(scores(a, DAYS, first), model)
-    assert measured.difference == expected.difference == pytest.approx(np.mean(b - a))
-    assert measured.p_value == pytest.approx(expected.p_value)
-    labeled = scores(a[:20], DAYS[:20], first), scores(b[:20], DAYS[:20], second)
-    together, apart = (
-        rectify(*labeled, others)["ndcg"] for others in (model, scores(b[20:], DAYS[20:], second))
-    )
+    a, b = np.random.default_rng(0).random((2, 40))
+    order = np.random.default_rng(1).permutation(40)
+    model = scores_of(b[order], ["m"], ids=FORMS[second](DAYS[order]))
+    (one,) = compare({"a": scores_of(a, ["m"], ids=FORMS[first](DAYS)), "b": model}, test="t")
+    (expected,) = compare({"a": scores_of(a, ["m"]), "b": scores_of(b, ["m"])}, test="t")
+    assert one.difference == expected.difference == pytest.approx(np.mean(b - a))
+    assert one.p_value == pytest.approx(expected.p_value)
+    labeled = [
+        scores_of(of[:20], ["m"], ids=FORMS[unit](DAYS[:20]))
+        for of, unit in ((a, first), (b, second))
+    ]
+    unlabeled = scores_of(b[20:], ["m"], ids=FORMS[second](DAYS[20:]))
+    together, apart = (rectify(*labeled, others)["m"] for others in (model, unlabeled))
     assert together.interval == pytest.approx(apart.interval)
 
 
@@ -54,10 +56,9 @@ def test_frames_of_polars_hold_every_unit(kind, unit):
     assert column == expected
 
 
-@pytest.mark.parametrize("kind", ["numpy", "python", "s", "us", "ns"])
-def test_segments_of_queries_whose_ids_are_days(kind):
-    days = {"numpy": DAYS[:4], "python": DAYS[:4].tolist()}.get(kind)
-    days = pd.to_datetime(DAYS[:4]).as_unit(kind) if days is None else days
+@pytest.mark.parametrize("form", FORMS)
+def test_segments_and_a_query_of_ids_that_are_days(form):
+    days = FORMS[form](DAYS[:4])
     of_queries = query_scores([1, 0, 0, 0], [0] * 4, "mrr", groups=days)
     # pandas has no days, and makes them times at midnight
     backwards, kinds = pd.to_datetime(DAYS[3::-1]), list("bbba")
@@ -73,29 +74,25 @@ def test_segments_of_queries_whose_ids_are_days(kind):
         assert shown == [("a", 1, 1), ("b", 3, 0)]
         compared = compare({"x": of_queries, "y": of_queries}, by=segments)
         assert [entry.queries for entry in compared] == [4, 1, 3]
+    for query in (DAYS[1], pd.Timestamp(DAYS[1]), datetime.date(2020, 1, 2)):
+        display = RankChangeDisplay.from_predictions(
+            [1, 0, 0, 0], {"a": [1, 2, 3, 4], "b": [2, 1, 3, 4]}, groups=days, query=query
+        )
+        assert (display.relevant.tolist(), display.query) == ([False], str(query))
 
 
-def test_segments_that_are_times_of_queries_whose_ids_are_tuples():
-    ids = [("a", 1), ("a", 2), ("b", 1)]
+def test_times_within_ids_of_two_columns_and_as_segments():
     hours = np.array(["2020-01-01T00", "2020-01-01T05", "2020-01-01T00"], dtype="M8[h]")
-    by = query_scores([1] * 3, [0] * 3, "mrr", groups=ids, segments=hours).by()
     expected = [(datetime.datetime(2020, 1, 1, hour), n) for hour, n in ((0, 2), (5, 1))]
+    ids = [("a", 1), ("a", 2), ("b", 1)]
+    by = query_scores([1] * 3, [0] * 3, "mrr", groups=ids, segments=hours).by()
     assert [(score.segment.value, score.queries) for score in by] == expected
-
-
-@pytest.mark.parametrize("query", [DAYS[1], pd.Timestamp(DAYS[1]), datetime.date(2020, 1, 2)])
-@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
-def test_a_query_of_a_day_is_named_by_any_type(query, unit):
-    systems = {"a": [1, 2, 3, 4], "b": [2, 1, 3, 4]}
-    given = {"groups": DAYS[[0, 0, 1, 1]].astype(f"M8[{unit}]"), "query": query}
-    display = RankChangeDisplay.from_predictions([1, 0, 0, 1], systems, **given)
-    assert display.relevant.tolist() == [False, True]
-    assert display.query == str(query)
-
-
-@pytest.mark.parametrize("unit", ["s", "us", "ns"])
-def test_ids_of_a_date_and_another_column(unit):
-    days = pd.to_datetime(DAYS[[0, 0, 1, 1]]).as_unit(unit)
-    ids = ids_in(pd.DataFrame({"day": days, "user": list("abaa")}), ["day", "user"])
-    days = [datetime.datetime(2020, 1, day) for day in (1, 2)]
-    assert ids.tolist() == [(days[0], "a"), (days[0], "b"), (days[1], "a"), (days[1], "a")]
+    frame = pd.DataFrame({"user": list("aba"), "x": [3.0, 2.0, 1.0]})
+    columns = ["time", "user"]
+    ranker = QueryRanker(Ridge(), groups=columns)
+    for unit in ("s", "us", "ns"):
+        frame["time"] = pd.DatetimeIndex(hours).as_unit(unit)
+        scores = cross_val_query_scores(
+            ranker, frame, [1, 1, 0], groups=columns, metrics="mrr", cv=QueryKFold(2)
+        )
+        assert scores.ids.tolist() == [(expected[0][0], "a"), (expected[1][0], "b")]

@@ -1,11 +1,11 @@
 """Permutation importance by query, against scikit-learn's and definitions."""
 
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
+from frames import pa, pl
 from scipy import stats
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -139,20 +139,38 @@ def test_permutations_within_queries():
     assert (abs(counts - 200 / 3) < 4 * np.sqrt(200 * 2 / 9)).all()
 
 
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_frames_of_other_libraries(library):
-    module, (X, y) = import_module(library), frame(n_queries=12)
-    data = {name: X[name].to_numpy() for name in X.columns}
-    other = module.table(data) if library == "pyarrow" else module.DataFrame(data)
-    ours, expected = (
-        importances_of(
-            QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(of, y), of, y, "map"
-        )
-        for of in (other, X)
-    )
+FORMS = {
+    "polars": lambda X: pl.DataFrame({name: X[name].to_numpy() for name in X}),
+    "pyarrow": lambda X: pa.table({name: X[name].to_numpy() for name in X}),
+    "index": lambda X: X.set_index("qid"),
+    "other name": lambda X: X.rename(columns={"qid": "session"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_frames_of_any_library_with_ids_in_any_place(form):
+    X, y = frame(n_queries=10)
+    model = QueryRanker(make_pipeline(StandardScaler(), Ridge()))
+    expected = importances_of(model.fit(X, y), X, y, "map")
+    X = FORMS[form](X)
+    model.set_params(groups="session" if form == "other name" else None)
+    ours = importances_of(model.fit(X, y), X, y, "map")
     assert list(ours.deltas) == list(expected.deltas)
     for feature, delta in expected.deltas.items():
         np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=1e-9)
+
+
+def test_ids_of_an_argument():
+    X, y = frame(n_queries=10)
+    X = X.rename(columns={"qid": "session"})
+    ridge, array = Ridge().fit(X, y), X.to_numpy()
+    first, *others = (
+        importances_of(ridge, X, y, "ndcg", groups=groups)["x0", "ndcg"]
+        for groups in ("session", ["session"], X["session"])
+    )
+    assert others == [first] * 2
+    with pytest.raises(NoGroupsError, match="No query ids reached query_permutation_importance"):
+        importances_of(Ridge().fit(array, y), array, y, "ndcg")
 
 
 def test_categories_missing_values_and_column_order():
@@ -174,50 +192,37 @@ def test_categories_missing_values_and_column_order():
     assert ours["x2", "ndcg"].importance == 0
 
 
-def test_where_ids_are_found():
-    X, y = frame(n_queries=10)
-    renamed = X.rename(columns={"qid": "session"})
-    by_session, ridge = QueryRanker(Ridge(), groups="session"), Ridge().fit(renamed, y)
-    expected = importances_of(QueryRanker(Ridge()).fit(X, y), X, y, "ndcg")
-    ours = importances_of(by_session.fit(renamed, y), renamed, y, "ndcg")
-    assert list(ours.deltas) == list(expected.deltas)
-    for feature, delta in expected.deltas.items():
-        np.testing.assert_allclose(ours.deltas[feature].values, delta.values, atol=1e-9)
-    first, *others = (
-        importances_of(ridge, renamed, y, "ndcg", groups=groups)["x0", "ndcg"]
-        for groups in ("session", ["session"], renamed["session"])
-    )
-    assert others == [first] * 2
-    array = renamed.to_numpy()
-    with pytest.raises(NoGroupsError, match="No query ids reached query_permutation_importance"):
-        importances_of(Ridge().fit(array, y), array, y, "ndcg")
-
-
 def test_a_classifier_ranks_by_its_expected_grade_and_resamples_are_those_asked_for():
     X, y = frame(n_queries=10)
     values, ids = X.drop(columns="qid"), X["qid"]
     model = LogisticRegression().fit(values, y)
-    grades = model.predict_proba(values) @ model.classes_
-    given = {"method": "bootstrap", "groups": ids}
 
     def drawn(n_resamples):
         random = {"random_state": np.random.default_rng(0), "n_resamples": n_resamples}
-        return importances_of(model, values, y, "ndcg", **given, **random)
+        return importances_of(model, values, y, "ndcg", groups=ids, method="bootstrap", **random)
 
+    grades = model.predict_proba(values) @ model.classes_
     expected = query_scores(y, grades, "ndcg", groups=ids).values
     np.testing.assert_array_equal(drawn(9).baseline.values, expected)
     same, again, fewer = ([one.interval for one in drawn(n)] for n in (99, 99, 98))
     assert same == again != fewer
 
 
-def test_intervals_and_the_table():
+@pytest.fixture(scope="module")
+def sixty():
+    """Sixty queries with a feature that matters in three of them, and a constant one."""
     X, y = frame(n_queries=60)
-    model = QueryRanker(Ridge()).fit(X, y)
-    ours = importances_of(model, X, y, ["ndcg@5", "mrr"])
+    X["rare"] = np.where(X["qid"].isin(X["qid"].unique()[:3]), y, 0)
+    X["constant"] = 1.0
+    return QueryRanker(Ridge()).fit(X, y), X, y
+
+
+def test_intervals_and_the_table(sixty):
+    ours = importances_of(*sixty, ["ndcg@5", "mrr"])
     entry, loss = ours["x0", "ndcg@5"], ours.deltas["x0"]["ndcg@5"]
     error = loss.std(ddof=1) / np.sqrt(60)
     t = stats.t.ppf(0.975, 59) * error
-    plain = importances_of(model, X, y, "ndcg@5", method="t")
+    plain = importances_of(*sixty, "ndcg@5", method="t")
     assert plain["x0", "ndcg@5"].interval == pytest.approx((loss.mean() - t, loss.mean() + t))
     # skewness moves each end away from the mean
     assert entry.interval.low <= loss.mean() - t
@@ -227,34 +232,26 @@ def test_intervals_and_the_table():
     assert table.columns.tolist() == [
         "feature", "metric", "importance", "low", "high", "standard_error", "repeat_std",
     ]  # fmt: skip
-    assert table["metric"].tolist() == ["ndcg@5"] * 5 + ["mrr"] * 5
-    assert table["importance"][:5].is_monotonic_decreasing
+    assert table["metric"].tolist() == ["ndcg@5"] * 7 + ["mrr"] * 7
+    assert table["importance"][:7].is_monotonic_decreasing
     assert table["feature"][0] == "x0"
     assert "within queries, 60 queries" in repr(ours)
     one = replace(ours, baseline=ours.baseline.select([0]))
     assert "within queries, 1 query\n" in repr(one)
-    assert len(repr(ours).splitlines()) == 13  # with the note on values of MRR
     with pytest.raises(KeyError, match=r"the importances are \('x0', 'ndcg@5'\)"):
         ours["x9", "mrr"]
 
 
-@pytest.mark.parametrize("method", ["auto", "t"])
-def test_losses_of_fewer_than_six_queries_are_marked(method):
-    X, y = frame(n_queries=60)
-    queries = X["qid"].unique()
-    X["rare"] = np.where(X["qid"].isin(queries[:3]), y, 0)
-    X["constant"] = 1.0
-    model = QueryRanker(Ridge()).fit(X, y)
-    ours = importances_of(model, X, y, "ndcg@5", method=method)
-    changed = np.count_nonzero(ours.deltas["rare"]["ndcg@5"])
-    assert 0 < changed < 6
-    marked = {entry.feature: entry.few_distinct for entry in ours}
-    assert marked["rare"] is True
-    assert marked["constant"] is marked["x0"] is False
+@pytest.mark.parametrize(
+    ("method", "end"), [("auto", "range of the metric"), ("t", "method='t' is then too low")]
+)
+def test_losses_of_fewer_than_six_queries_are_marked(sixty, method, end):
+    ours = importances_of(*sixty, "ndcg@5", method=method)
+    assert 0 < np.count_nonzero(ours.deltas["rare"]["ndcg@5"]) < 6
+    assert {entry.feature for entry in ours if entry.few_distinct} == {"rare"}
     *rows, note = repr(ours).splitlines()
     (line,) = (line for line in rows if "*" in line)
     assert "rare" in line
-    end = "range of the metric" if method == "auto" else "method='t' is then too low"
     assert note.startswith("* effectively fewer than six queries")
     assert note.endswith(end)
 

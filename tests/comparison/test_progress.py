@@ -5,15 +5,10 @@ import sys
 
 import numpy as np
 import pytest
+from query_values import scores_of
 from sklearn.linear_model import Ridge
 
-from sklearn_rankscore import (
-    QueryRanker,
-    QueryScores,
-    compare,
-    make_ranking,
-    query_permutation_importance,
-)
+from sklearn_rankscore import QueryRanker, compare, make_ranking, query_permutation_importance
 from sklearn_rankscore.comparison import intervals as progress
 
 
@@ -23,10 +18,9 @@ class Terminal(io.StringIO):
 
 
 def compare_by_segment():
-    values = np.random.default_rng(0).random((2, 30, 2))
-    half = np.arange(30) % 2
-    a, b = (QueryScores(np.arange(30), v, ["mrr", "map"], segments={"half": half}) for v in values)
-    return compare({"a": a, "b": b}, by="half", test="t").to_markdown()
+    values, half = np.random.default_rng(0).random((2, 30, 2)), np.arange(30) % 2
+    systems = dict(zip("ab", map(scores_of, values), strict=True))
+    return compare(systems, by={"half": half}, test="t").to_markdown()
 
 
 def importances():
@@ -35,32 +29,26 @@ def importances():
     return query_permutation_importance(fitted, X, y, "mrr", random_state=0).to_markdown()
 
 
-WORK = [
-    (compare_by_segment, 6, "differences"),
-    (importances, 20, "features"),
-]
+def shown_by(work, stream, monkeypatch):
+    """The result of some work, and what it writes meanwhile."""
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", stream)
+        return work(), stream.getvalue().strip()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("work", "total", "unit"), WORK, ids=[work.__name__ for work, *_ in WORK])
-def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, unit, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("work", "total", "unit"),
+    [(compare_by_segment, 6, "differences"), (importances, 20, "features")],
+)
+def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, unit, monkeypatch):
+    assert shown_by(work, Terminal(), monkeypatch)[1] == ""  # the work is short
     monkeypatch.setattr(progress, "DELAY", 0)
-    expected = work()
-    assert capsys.readouterr().err == ""  # no terminal
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    np.testing.assert_array_equal(work(), expected)
-    assert sys.stderr.getvalue() == ""
-    monkeypatch.undo()
-    monkeypatch.setattr(progress, "DELAY", 0)
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    np.testing.assert_array_equal(work(), expected)
-    text = sys.stderr.getvalue()
+    result, no_terminal = shown_by(work, io.StringIO(), monkeypatch)
+    assert no_terminal == ""
+    same, text = shown_by(work, Terminal(), monkeypatch)
+    assert same == result
     assert f"/{total} [" in text
     assert unit in text
-
-
-def test_short_work_shows_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    compare_by_segment()
-    assert sys.stderr.getvalue().strip() == ""
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert shown_by(work, Terminal(), monkeypatch) == (result, "")

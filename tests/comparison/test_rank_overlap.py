@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from oracle import all_orders
 
-from sklearn_rankscore import from_trec, make_ranking, rank_overlap
+from sklearn_rankscore import rank_overlap
 
 PUBLISHED = Path(__file__).parent / "rbo_published.csv"
 VARIANTS = list(itertools.product("wab", ("ext", "min", "max")))
@@ -55,12 +55,16 @@ def rbo_of_orders(a, b, p):
     return (1 - p) * math.fsum(x * p**d for d, x in enumerate(agreement)) + p ** len(a)
 
 
+@pytest.mark.parametrize("lacking", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_expectations_over_all_orders_of_ties(seed):
+def test_expectations_over_all_orders_of_ties(seed, lacking):
+    """Of the same documents, or where each system did not retrieve some of them."""
     rng = np.random.default_rng(seed)
     sizes = [1, 2, 5, 6, 6, 3]
     groups = np.repeat(["d", "a", "c", "f", "b", "e"], sizes)
-    a, b = rng.integers(0, 3, len(groups)), rng.integers(0, 4, len(groups))
+    a, b = rng.integers(0, 3, len(groups)) * 1.0, rng.integers(0, 4, len(groups)) * 1.0
+    if lacking:
+        a[a == 0], b[b == 1] = -INF, -INF
     rows = rng.permutation(len(groups))
     groups, a, b = groups[rows], a[rows], b[rows]
     k, p = 1 + seed, 0.5 + seed / 12
@@ -68,51 +72,37 @@ def test_expectations_over_all_orders_of_ties(seed):
     assert ours.ids.tolist() == list("abcdef")
     for query, values in zip(ours.ids, ours.values, strict=True):
         of_query = groups == query
-        n = of_query.sum()
-        orders = [list(all_orders(s[of_query].tolist())) for s in (a, b)]
+        orders = [[*all_orders(s[of_query].tolist())] for s in (a, b)]
+        if not orders[0][0] or not orders[1][0]:
+            assert np.isnan(values).all()
+            continue
         expected = [
-            (rbo_of_orders(x, y, p), common(x, y, k) / min(k, n), x[0] != y[0])
+            (
+                values[0] if lacking else rbo_of_orders(x, y, p),
+                common(x, y, k) / min(k, max(len(x), len(y))),
+                x[0] != y[0],
+            )
             for x, y in itertools.product(*orders)
         ]
         expected = [statistics.fmean(column) for column in zip(*expected, strict=True)]
         assert values == pytest.approx(expected, rel=1e-12)
 
 
-def test_rankings_of_which_each_lacks_documents():
-    """One has 2 documents of 4, the other all; 0 of the first 1 and 2 of the first 3 are common."""
-    a, b = [-INF, 2, 1, -INF], [4, 3, 2, 1]
-    ours = rank_overlap(a, b, k=3, p=0.5, estimate="min")
-    overlap = [0, 1, 2, 2]  # at the depths 1 to 4, and 2 beyond
-    rbo = math.fsum(x / d * 0.5**d for d, x in enumerate(overlap, start=1))
-    rbo += math.fsum(2 / d * 0.5**d for d in range(5, 80))
-    assert ours.values[0] == pytest.approx([rbo, 2 / 3, 1])
-    assert ours.metrics == ("rbo", "overlap@3", "top_changed")
-    short = rank_overlap([-INF, 2, 1, -INF], [-INF, 2, 1, -INF], k=10)
-    assert short.values[0].tolist() == pytest.approx([1, 1, 0])
-    nothing = rank_overlap([[1, 2], [2, 1]], [[-INF, -INF], [2, 1]])
-    assert np.isnan(nothing.values[0]).all()
-    assert list(nothing.mean().values()) == pytest.approx([1, 1, 0])
-
-
 @pytest.mark.parametrize(("ties", "estimate"), VARIANTS)
-def test_a_query_for_which_both_systems_retrieved_nothing(ties, estimate):
-    given = {"ties": ties, "estimate": estimate}
-    both = rank_overlap([[-INF, -INF], [2, 1]], [[-INF, -INF], [2, 1]], **given)
-    assert np.isnan(both.values[0]).all()
-    alone = rank_overlap([2, 1], [2, 1], **given)
-    assert both.values[1].tolist() == pytest.approx(alone.values[0].tolist())
-
-
-def test_identical_and_reversed_rankings():
-    X, _, groups = make_ranking(n_queries=50, random_state=0)
-    scores = X[:, 0]
-    same = rank_overlap(scores, 3 * scores - 1, groups=groups, k=5)
-    np.testing.assert_allclose(same.values, [[1, 1, 0]] * 50)
-    other = rank_overlap(scores, -scores, groups=groups, k=5)
-    assert other["top_changed"].all()
-    assert (other["rbo"] < same["rbo"]).all()
-    swapped = rank_overlap(-scores, scores, groups=groups, k=5)
-    np.testing.assert_allclose(other.values, swapped.values)
+def test_every_variant_reads_orders_alone_and_has_no_value_for_nothing(ties, estimate):
+    given = {"k": 5, "ties": ties, "estimate": estimate}
+    a, b = np.random.default_rng(0).integers(0, 5, size=(2, 20, 8)) * 1.0
+    a[:2] = b[0] = -INF  # both systems, or one of them, retrieved nothing
+    ours = rank_overlap(a, b, **given)
+    assert np.isnan(ours.values[:2]).all()
+    assert np.isfinite(ours.values[2:]).all()
+    assert [*ours.mean().values()] == pytest.approx(ours.values[2:].mean(axis=0))
+    np.testing.assert_allclose(rank_overlap(3 * b - 1, a, **given).values, ours.values)
+    alone = rank_overlap(a[2], b[2], groups="none", **given)
+    assert alone.values[0] == pytest.approx(ours.values[2])
+    same = rank_overlap([3, 2, 1], [9, 8, 7], **given).values[0]
+    assert same[1:].tolist() == [1, 0]
+    assert same[0] == pytest.approx(1) or estimate == "min"
 
 
 def test_a_long_ranking_with_deep_ties():
@@ -144,22 +134,6 @@ def test_weights_segments_and_other_forms_of_input():
     assert series.to_frame().columns.tolist() == ["query", "rbo", "overlap@3", "top_changed"]
 
 
-def test_two_systems_of_trec_files():
-    qrels = {"q": {"x": 1}}
-    runs = {"old": {"q": {"x": 3, "y": 2}}, "new": {"q": {"y": 2, "z": 1}}}
-    data = from_trec(qrels, runs)
-    ours = rank_overlap(*data["y_score"].values(), groups=data["groups"], k=2)
-    assert ours.values[0, 1:].tolist() == [0.5, 1]
-
-
-def test_scores_with_another_index_are_refused_by_their_names():
-    other = pd.Series([1, 2], ["a", "b"]), pd.Series([1, 2], ["a", "c"])
-    with pytest.raises(
-        ValueError, match=r"another index than score_a .* scores.loc\[score_a.index"
-    ):
-        rank_overlap(*other)
-
-
 def test_the_documented_weights_of_the_first_ten_ranks():
     """Equation 21 of Webber et al. (2010)."""
     pairs = re.findall(r"(\d+) %(?: of the weight of RBO)? for (0\.\d+)", rank_overlap.__doc__)
@@ -180,6 +154,10 @@ def test_the_documented_weights_of_the_first_ten_ranks():
         ({"score_b": [1, 2]}, "must be scores of the same documents, in the same rows"),
         ({"score_a": [1, np.nan, 2]}, "score_a contains NaN"),
         ({"score_b": [1, np.nan, 2]}, "score_b contains NaN"),
+        (
+            {"score_a": pd.Series([1, 2], ["a", "b"]), "score_b": pd.Series([1, 2], ["a", "c"])},
+            r"another index than score_a .* scores.loc\[score_a.index",
+        ),
     ],
 )
 def test_refusals(options, message):
