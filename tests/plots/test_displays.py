@@ -2,15 +2,15 @@
 
 import subprocess
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
+from query_values import scores_of
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 import sklearn_rankscore as rs
-from sklearn_rankscore import NoGroupsError, QueryRanker, QueryScores, make_ranking, query_scores
+from sklearn_rankscore import NoGroupsError, QueryRanker, compare, make_ranking, query_scores
 
 # what each display of scores is asked for, and the metrics that it needs
 METRICS = {
@@ -25,7 +25,9 @@ METRICS = {
 OF_DOCUMENTS = {"LabelScoresDisplay": {}, "RankChangeDisplay": {"query": 3}}
 OF_TWO = ["QueryDeltaDisplay", "QueryScatterDisplay", "RankChangeDisplay"]
 OF_DIFFERENCES = ["DifferenceCurveDisplay", "ForestDisplay", *OF_TWO[:2]]
-SCORES = {n: QueryScores([1, 2], [[0, 1], [1, 0]], ["m@1", "m@2"]) for n in "ab"}
+CURVES = ["CutoffCurveDisplay", "DifferenceCurveDisplay"]
+ALL = [*METRICS, *OF_DOCUMENTS]
+SCORES = {n: scores_of([[0, 1], [1, 0]], ["m@1", "m@2"], ids=[1, 2]) for n in "ab"}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def check_same(one, other):
         np.testing.assert_equal(getattr(other, name), value, name)
 
 
-@pytest.mark.parametrize("display", [*METRICS, *OF_DOCUMENTS])
+@pytest.mark.parametrize("display", ALL)
 def test_constructors_agree(display, fitted):
     """Models, their predictions and the values of queries; ids of any place."""
     models, X, y = fitted
@@ -68,54 +70,75 @@ def test_constructors_agree(display, fitted):
         kind.from_estimator(models, features, y)
 
 
-@pytest.mark.parametrize("display", METRICS)
-def test_what_no_display_draws(display):
-    property = {"property": [1, 2]} if display == "QueryPropertyDisplay" else {}
-    draw = partial(getattr(rs, display).from_query_scores, **property)
-    none = {"ValueError": "one model; got an empty", "TypeError": "must be a QueryScores; got a"}
-    for systems, error in (({}, ValueError), ([*SCORES.values()], TypeError),
-                           ({**SCORES, "b": SCORES["b"].values}, TypeError)):  # fmt: skip
-        with pytest.raises(error, match=none[error.__name__]):
-            draw(systems)
-    with pytest.raises((KeyError, ValueError), match="m@1"):
-        draw(SCORES, metric="map")
-    if display in OF_DIFFERENCES:
-        with pytest.raises(ValueError, match="baseline must be one of 'a', 'b'; got 'x'"):
-            draw(SCORES, baseline="x")
-        with pytest.raises(ValueError, match=r"two models.* got 1"):
-            draw(SCORES["a"])
-    else:
-        with pytest.raises(TypeError, match="unexpected keyword argument 'baseline'"):
-            draw(SCORES, baseline="a")
-
-
-@pytest.mark.parametrize("display", [*METRICS, *OF_DOCUMENTS])
-def test_what_no_display_reads(display):
-    draw = getattr(rs, display).from_predictions
-    with pytest.raises(ValueError, match="one model; got an empty dict"):
-        draw([0, 1], {}, groups=[1, 1])
-    given = METRICS.get(display, ({},))[0]
-    if display in OF_TWO:
-        with pytest.raises(ValueError, match=r"compares two models.*got 3 models"):
-            draw([0, 1], {name: [1, 2] for name in "abc"}, groups=[1, 1])
+PAIR = {"a": [1, 2, 3], "b": [3, 2, 1]}
+MIXED = {**SCORES, "b": SCORES["b"].values}
+OTHER = {**SCORES, "b": scores_of([[0, 1], [1, 0]], ["m@1", "m@2"], ids=[1, 3])}
+UNDEFINED = {name: scores_of([np.nan], ["m"]) for name in "ab"}
+PREDICTIONS, VALUES = "from_predictions", "from_query_scores"
+X, Y = make_ranking(5, 3, as_frame=True, random_state=0)
+FITTED = QueryRanker(Ridge()).fit(X, Y)
+# by display: the constructor, its positional arguments, others, and the message
+REFUSED = [
+    *((d, PREDICTIONS, [[1, 0, 0], {}], {}, "one model; got an empty dict") for d in ALL),
     # by matplotlib, which draws with them, or by compare
-    with pytest.raises((AttributeError, TypeError), match="unexpected keyword argument 'max_k'"):
-        draw([0, 1], {"a": [1, 2], "b": [2, 1]}, groups=[1, 1], max_k=3, **given)
+    *((d, PREDICTIONS, [[1, 0, 0], PAIR], {"max_k": 3}, "keyword argument 'max_k'") for d in ALL),
+    *((d, VALUES, [{}], {}, "one model; got an empty dict") for d in METRICS),
+    *((d, VALUES, [[*SCORES.values()]], {}, "be a QueryScores; got a list") for d in METRICS),
+    *((d, VALUES, [MIXED], {}, "must be a QueryScores; got a ndarray") for d in METRICS),
+    *((d, VALUES, [SCORES], {"metric": "map"}, "m@1") for d in METRICS),
+    *((d, PREDICTIONS, [[1, 0, 0], {**PAIR, "c": PAIR["a"]}], {}, "two models.*got 3 models")
+      for d in OF_TWO),
+    *((d, VALUES, [SCORES], {"baseline": "x"}, "baseline must be one of 'a', 'b'; got 'x'")
+      for d in OF_DIFFERENCES),
+    *((d, VALUES, [SCORES["a"]], {}, "two models.* got 1") for d in OF_DIFFERENCES),
+    *((d, VALUES, [SCORES], {"baseline": "a"}, "unexpected keyword argument 'baseline'")
+      for d in METRICS if d not in OF_DIFFERENCES),
+    *((d, VALUES, [UNDEFINED], {}, "no query to plot: 'm' must be defined for both")
+      for d in OF_TWO[:2]),
+    *((d, PREDICTIONS, [[0, 1], [1, 2]], {"metric": m}, message) for d in CURVES for m, message in (
+        ("ndcg@5", "name without a cut-off"), ("ndcg(k=5)", "name without a cut-off"),
+        (len, "name without a cut-off"), ("query_auc", "no option 'k'"))),
+    *((d, PREDICTIONS, [[0, 1], [1, 2]], {"k": []}, "metrics is empty") for d in CURVES),
+    *((d, PREDICTIONS, [[0, 1], [1, 2]], {"k": 2.5}, "k must be an integer of at least 1; got 2.5")
+      for d in CURVES),
+    *((d, VALUES, [UNDEFINED], {"metric": "m"}, "a curve needs 'm' at two cut-offs or more; .* m")
+      for d in CURVES),
+    ("QueryPropertyDisplay", PREDICTIONS, [[0, 1], [1, 2]], {"property": "length"},
+     "property must be one of"),
+    ("QueryPropertyDisplay", VALUES, [SCORES, {"a": [5, 6], "b": [3, 4]}], {},
+     "property must be a single column; got a, b"),
+    ("QueryPropertyDisplay", VALUES, [OTHER], {}, "must be measured on the same queries"),
+    ("LabelScoresDisplay", PREDICTIONS, [[0, 1], [1, 2]], {"scale": "rank"}, "scale must be one"),
+    ("RankChangeDisplay", PREDICTIONS, [[1, 0, 0], PAIR], {"groups": [1, 1, 2], "query": None},
+     "query must be one of the query ids, 1, 2; got None"),
+    ("RankChangeDisplay", PREDICTIONS, [[1, 0, 0], PAIR], {"names": ["x"]},
+     r"inconsistent numbers of samples: \[3, 1\]"),
+    ("RankChangeDisplay", PREDICTIONS, [[1, 0], dict.fromkeys("ab", [-np.inf] * 2)], {},
+     "neither system retrieved a document for query 3"),
+    ("ForestDisplay", "from_comparison", [compare(SCORES, test="t")], {"metric": "map"},
+     "no metric 'map'"),
+    ("ForestDisplay", "from_comparison", [SCORES], {}, "pass the result of compare; got a dict"),
+    ("FeatureImportanceDisplay", "from_importances", [SCORES["a"]], {},
+     r"query_permutation_importance; got QueryScores\."),
+    ("FeatureImportanceDisplay", "from_estimator", [FITTED, X, Y], {"max_features": 0},
+     "max_features must be an integer of at least 1"),
+    *(("QueryLearningCurveDisplay", "from_estimator", [FITTED, X, Y], {"max_queries": of}, message)
+      for of, message in (([], "at least one number"), ([0], "max_queries must be"))),
+]  # fmt: skip
+DEFAULTS = {
+    ("QueryPropertyDisplay", VALUES): {"property": [1, 2]},
+    ("RankChangeDisplay", PREDICTIONS): {"query": 3},
+}
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        *(({"metric": m}, ValueError, "name without a cut-off") for m in ("ndcg@5", "ndcg(k=5)")),
-        ({"metric": len}, ValueError, "name without a cut-off"),
-        ({"metric": "query_auc"}, ValueError, "no option 'k'"),
-        ({"k": []}, ValueError, "metrics is empty"),
-        ({"k": 2.5}, TypeError, "k must be an integer of at least 1; got 2.5"),
-    ],
-)
-def test_what_is_no_curve(given, error, message):
-    with pytest.raises(error, match=message):
-        rs.CutoffCurveDisplay.from_predictions([0, 1], [1, 2], **given)
+@pytest.mark.parametrize(("display", "constructor", "args", "given", "message"), REFUSED)
+def test_refusals(display, constructor, args, given, message):
+    if constructor == PREDICTIONS:
+        given = {"groups": [3] * len(args[0]), **given}
+    if len(args) == 1 or constructor == PREDICTIONS:
+        given = {**DEFAULTS.get((display, constructor), {}), **given}
+    with pytest.raises((AttributeError, KeyError, TypeError, ValueError), match=message):
+        getattr(getattr(rs, display), constructor)(*args, **given)
 
 
 def test_a_single_model_has_the_name_of_its_class(fitted):

@@ -3,6 +3,8 @@
 import math
 import pickle
 import re
+from functools import cache
+from itertools import permutations
 
 import pandas as pd
 import pytest
@@ -81,63 +83,49 @@ SMALL = {"y_true": [2, 0, 0, 1, 0, 0], "y_score": [1, 1, 1, 2, 1, 1], "groups": 
 
 
 def reasons_of(report, library):
-    """The reasons for each metric: their names and effects."""
+    """The difference of each metric, and the effects of the reasons for it."""
     lines = report.partition("Why the values")[2].splitlines()[2:]
     cells = [re.split(r"  +", line) for line in lines]
     return {
-        (metric, float(difference)): {
-            name: float(effect)
-            for name, effect in (reason.rsplit(" ", 1) for reason in reasons.split(", "))
-        }
+        metric: [float(n) for n in (difference, *re.findall(r" ([+-][\d.]+)(?:,|$)", reasons))]
         for metric, of, difference, reasons in cells
         if of == library
     }
 
 
-def test_reasons_are_the_effects_of_the_options_largest_first():
-    report = convention_report(**SMALL, metrics="ndcg", digits=6)
-    # a: 2 at rank 1 in input order, and at each rank in a third of the orders; b: 1; c: undefined
-    tied = (1 + 1 / math.log2(3) + 1 / 2) / 3
-    (((_, difference), reasons),) = reasons_of(report, "lightgbm").items()
-    assert difference == pytest.approx(1 - (tied + 1 + 0) / 3, abs=1e-6)
-    assert list(reasons) == ["undefined queries as 1", "ties=stable"]  # the gain changes nothing
-    assert reasons["undefined queries as 1"] == pytest.approx(1 / 3, abs=1e-6)
-    assert reasons["ties=stable"] == pytest.approx((1 - tied) / 3, abs=1e-6)
-    assert reasons_of(report, "torchmetrics") == {}
+def effects_of(given, metric, library):
+    """What each option changes, averaged over all orders of changing one after the other."""
+    name, _, cutoff = metric.partition("@")
+    options = {o: v for o, v in CONVENTIONS[library][name].items() if o != "k" or not cutoff}
+
+    @cache
+    def value(chosen):
+        return evaluate(**given, metrics=metric, **{o: options[o] for o in chosen})[metric]
+
+    effects = dict.fromkeys(options, 0.0)
+    orders = [*permutations(options)]
+    for order in orders:
+        for i, option in enumerate(order):
+            before, after = frozenset(order[:i]), frozenset(order[: i + 1])
+            effects[option] += (value(after) - value(before)) / len(orders)
+    return [effect for effect in effects.values() if abs(effect) > 1e-9]
 
 
-def test_effects_are_averaged_over_the_orders_of_the_options():
-    """Leaving out an undefined query makes each of the others count more."""
-    report = convention_report(**SMALL, metrics=["ndcg"], digits=6)
-    given = {**SMALL, "metrics": "ndcg"}
-
-    def value(**options):
-        return evaluate(**given, **options)["ndcg"]
-
-    out, binary = {"replace_undefined_by": math.nan}, {"gain": "binary"}
-    by_out = (value(**out) - value() + value(**out, **binary) - value(**binary)) / 2
-    (((_, difference), reasons),) = reasons_of(report, "recbole").items()
-    assert reasons["undefined queries left out"] == pytest.approx(by_out, abs=1e-6)
-    assert sum(reasons.values()) == pytest.approx(difference, abs=2e-6)
-
-
-def test_effects_add_up_to_the_difference(sample):
-    metrics = ["ndcg@5", "map@5", "precision@3", "rbp@10", "query_auc"]
-    values = as_dict(sample, metrics)
-    report = convention_report(**sample, metrics=metrics, digits=6)
-    seen = set()
-    for library in CONVENTIONS:
-        for (metric, difference), reasons in reasons_of(report, library).items():
-            seen.add((library, metric))
-            theirs, ours = values[library][metric], values["default"][metric]
-            assert difference == pytest.approx(theirs - ours, abs=1e-6)
-            assert sum(reasons.values()) == pytest.approx(difference, abs=5e-6)
-            sizes = [abs(effect) for effect in reasons.values()]
-            assert sizes == sorted(sizes, reverse=True)
-    for library, row in values.items():
-        for metric, value in row.items():
-            if value is not None and abs(value - values["default"][metric]) > 1e-5:
-                assert (library, metric) in seen
+@pytest.mark.parametrize("library", CONVENTIONS)
+def test_reasons_are_the_effects_of_the_options_largest_first(sample, library):
+    for given, metrics in ((sample, ["ndcg@5", "map@5", "precision@3", "query_auc"]),
+                           (SMALL, ["ndcg", "map", "mrr", "rbp@10"])):  # fmt: skip
+        metrics = [name for name in metrics if name.partition("@")[0] in CONVENTIONS[library]]
+        values = as_dict(given, metrics)
+        shown = reasons_of(convention_report(**given, metrics=metrics, digits=9), library)
+        for name in metrics:
+            difference, *effects = shown.get(name, [0.0])
+            expected = effects_of(given, name, library)
+            assert sorted(effects) == pytest.approx(sorted(expected), abs=1e-8)
+            assert sorted(effects, key=abs, reverse=True) == effects
+            assert sum(effects) == pytest.approx(difference, abs=1e-8)
+            theirs, ours = values[library][name], values["default"][name]
+            assert difference == pytest.approx(theirs - ours, abs=1e-8)
 
 
 def test_a_notebook_shows_a_table():
