@@ -50,6 +50,19 @@ def test_pairs_agree_with_ranx():
     assert compared.system_table().to_frame()["mrr better than"].tolist() == expected
 
 
+def tukey_of(values, weights=None, **given):
+    """All pairs of systems with Tukey's correction, and the numbers of the systems of each."""
+    options = {"pairs": "all", "correction": "tukey", "random_state": 0, **given}
+    return [
+        (one, int(one.model[1]), int(one.baseline[1]))
+        for one in compare(systems(values, weights=weights), **options)
+    ]
+
+
+def p_values(values, **given):
+    return [one.adjusted_p_value for one, *_ in tukey_of(values, **given)]
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tukey_is_all_permutations_within_queries(weighted):
     random = np.random.default_rng(2)
@@ -60,21 +73,17 @@ def test_tukey_is_all_permutations_within_queries(weighted):
         np.ptp(np.average(np.array(rows).T, axis=1, weights=weights))
         for rows in product(*(permutations(values[:, q, 0]) for q in range(5)))
     ]
-    given = systems(values, weights=weights)
-    compared = compare(given, pairs="all", correction="tukey", n_resamples=40_000, random_state=0)
-    for one in compared:
-        difference = abs(observed[int(one.model[1])] - observed[int(one.baseline[1])])
-        exact = np.mean(np.array(ranges) >= difference - 1e-12)
+    for one, i, j in tukey_of(values, weights, n_resamples=40_000):
+        exact = np.mean(np.array(ranges) >= abs(observed[i] - observed[j]) - 1e-12)
         assert one.adjusted_p_value == pytest.approx(exact, abs=0.012)
 
 
 def test_tukey_of_many_queries_is_its_limit(monkeypatch):
-    given = systems(drawn(4, 60, 1, step=0.012))
-    options = {"pairs": "all", "correction": "tukey", "random_state": 0}
-    permuted = [one.adjusted_p_value for one in compare(given, n_resamples=20_000, **options)]
+    values = drawn(4, 60, 1, step=0.012)
+    permuted = p_values(values, n_resamples=20_000)
     monkeypatch.setattr(tukey, "MOST_PERMUTED", 0)
     monkeypatch.setattr(tukey, "MANY_QUERIES", 0)
-    limit = [one.adjusted_p_value for one in compare(given, **options)]
+    limit = p_values(values)
     assert limit == pytest.approx(permuted, abs=0.025)
     assert limit != permuted
 
@@ -86,15 +95,12 @@ def test_tukey_of_three_systems_of_which_few_queries_decide():
     weights[:3] = 3e4
     values = random.random((3, 1700, 1))
     values[:, :3, 0] = [[0.1, 0.2, 0.15], [0.5, 0.4, 0.6], [0.9, 0.85, 0.8]]
-    compared = compare(
-        systems(values, weights=weights), pairs="all", correction="tukey", random_state=0
-    )
     heavy = values[:, :3, 0]
     means = [np.sum(rows, axis=0) for rows in product(*(permutations(q) for q in heavy.T))]
     ranges = np.ptp(np.array(means), axis=1)
-    for one in compared:
+    for one, i, j in tukey_of(values, weights):
         # the others move the means by a few thousandths of the sums over the three
-        observed = abs(heavy[int(one.model[1])].sum() - heavy[int(one.baseline[1])].sum())
+        observed = abs(heavy[i].sum() - heavy[j].sum())
         low, high = np.mean(ranges >= observed + 0.05), np.mean(ranges >= observed - 0.05)
         assert low - 0.01 <= one.adjusted_p_value <= high + 0.01
 
@@ -120,13 +126,9 @@ def test_tukey_takes_queries_that_are_defined_for_all_systems():
 def test_tukey_without_differences_of_queries_is_scipys():
     """As in ranx, whose test is not paired; it is the same if queries are equally difficult."""
     samples = np.random.default_rng(3).normal([0, 0.1, 0.2], 0.5, size=(400, 3))
-    compared = compare(
-        systems(samples.T[..., None], ["dcg"]), pairs="all", correction="tukey", random_state=0
-    )
     expected = stats.tukey_hsd(*samples.T).pvalue
-    for one in compared:
-        theirs = expected[int(one.model[1]), int(one.baseline[1])]
-        assert one.adjusted_p_value == pytest.approx(theirs, abs=0.03)
+    for one, i, j in tukey_of(samples.T[..., None]):
+        assert one.adjusted_p_value == pytest.approx(expected[i, j], abs=0.03)
 
 
 def test_the_system_table_marks_significant_and_best_means():
@@ -204,11 +206,9 @@ def test_the_system_table_has_as_many_decimals_as_asked_for():
 
 def test_tukey_permutes_if_few_of_many_queries_differ():
     """The others, of which all permutations are equal, do not count."""
-    values, given = drawn(3, 12, 1), {"pairs": "all", "correction": "tukey", "random_state": 0}
-    few = compare(systems(np.append(values, np.ones((3, 2000, 1)), axis=1)), **given)
-    for one, other in zip(few, compare(systems(values), **given), strict=True):
-        assert one.adjusted_p_value == other.adjusted_p_value
+    values = drawn(3, 12, 1)
+    assert p_values(np.append(values, np.ones((3, 2000, 1)), axis=1)) == p_values(values)
     # with one query that differs, each of three systems is the outlying one equally often
     outlier = np.zeros((3, 2000, 1))
     outlier[0, 7] = 0.5
-    assert {one.adjusted_p_value for one in compare(systems(outlier), **given)} == {1}
+    assert set(p_values(outlier)) == {1}

@@ -1,8 +1,5 @@
 """All displays: every constructor gives the same numbers, and refuses the same."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from query_values import scores_of
@@ -147,18 +144,6 @@ def test_a_single_model_has_the_name_of_its_class(fitted):
     assert [*display.means] == ["Ridge"]
     assert [*rs.MeansDisplay.from_predictions([0, 1], [1, 2]).means] == ["model"]
     assert [*rs.MeansDisplay.from_query_scores(SCORES["a"], name="mine").means] == ["mine"]
-
-
-def test_matplotlib_is_imported_only_to_draw():
-    code = (
-        "import sys, sklearn_rankscore as rs\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "sys.modules['matplotlib'] = None\n"
-        "assert 'require matplotlib' in rs.ranking_report([1, 0], [2, 1]).to_html()\n"
-        "rs.CutoffCurveDisplay.from_predictions([0, 1], [1, 2])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: CutoffCurveDisplay needs matplotlib" in done.stderr
 
 
 def test_a_display_shows_its_settings():

@@ -22,52 +22,45 @@ def texts(display):
 
 
 @pytest.mark.parametrize("scale", ["score", "query"])
-def test_boxes_are_quantiles_of_each_label(data, scale):
+@pytest.mark.parametrize("labels", ["grades", "numbers"])
+def test_boxes_are_quantiles_of_each_label(data, scale, labels):
+    """Documents that nobody judged have a box, and those that were not retrieved are left out."""
     y, models, groups = data
-    display = LabelScoresDisplay.from_predictions(y, models, groups=groups, scale=scale)
+    rows, judged = np.arange(len(y)), np.arange(len(y)) % 3 > 0
+    y = pd.Series(y if labels == "grades" else rows / len(y))
+    lost = {name: rows % (5 + i) == 0 for i, name in enumerate(models)}
+    models = {name: np.where(lost[name], -np.inf, scores) for name, scores in models.items()}
+    bins = y if labels == "grades" else pd.qcut(y.where(judged), 4).cat.codes
+    box = bins.where(judged, 5)
+    display = LabelScoresDisplay.from_predictions(
+        y.where(judged).to_numpy(), models, groups=groups, scale=scale
+    )
+    boxes = np.unique(box)
     for (name, scores), color in zip(models.items(), SYSTEMS, strict=False):
-        series = pd.Series(scores)
+        series = pd.Series(scores[~lost[name]], rows[~lost[name]])
         if scale == "query":
-            series = series.groupby(groups).transform(lambda s: stats.zscore(s))
-        expected = np.array([np.quantile(series[y == label], LEVELS) for label in range(5)])
+            series = series.groupby(groups[series.index]).transform(lambda s: stats.zscore(s))
+        expected = np.array([np.quantile(series[box == of], LEVELS) for of in boxes])
         np.testing.assert_allclose(display.quantiles[name], expected)
-        boxes = display.boxes_[name]
-        medians = [line.get_ydata()[0] for line in boxes["medians"]]
-        lowest = [line.get_ydata().min() for line in boxes["whiskers"][::2]]
+        parts = display.boxes_[name]
+        medians = [line.get_ydata()[0] for line in parts["medians"]]
+        lowest = [line.get_ydata().min() for line in parts["whiskers"][::2]]
         np.testing.assert_allclose([lowest, medians], expected[:, [0, 2]].T)
-        assert same_color(boxes["boxes"][0].get_facecolor(), color)
-    ticks = [label.get_text() for label in display.ax_.get_xticklabels()]
-    assert ticks == [f"{label}\n{np.sum(y == label):,}" for label in range(5)]
+        assert same_color(parts["boxes"][0].get_facecolor(), color)
+    ticks = [label.get_text().rsplit("\n", 1) for label in display.ax_.get_xticklabels()]
+    assert [count for _, count in ticks] == [f"{np.sum(box == of):,}" for of in boxes]
+    names = [name for name, _ in ticks]
+    assert names[-1] == "not judged"
+    assert labels == "numbers" or names[:-1] == list("01234")
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["one", "two"]
-    many = {str(i): models["one"] + i for i in range(10)}
-    parts = LabelScoresDisplay.from_predictions(y, many, groups=groups).boxes_.values()
-    looks = {(p["boxes"][0].get_facecolor(), p["boxes"][0].get_hatch()) for p in parts}
-    assert len(looks) == 10  # hatches tell more systems than colors apart
 
 
-def test_documents_that_were_not_retrieved_are_left_out():
-    y, scores, draw = [0, 0, 1, 1, 1], [1.0, 3.0, 2.0, 4.0, -np.inf], LabelScoresDisplay
-    for scale, values in (("score", [1, 3, 2, 4]), ("query", stats.zscore([1, 3, 2, 4]))):
-        display = draw.from_predictions(y, scores, groups=[0] * 5, scale=scale)
-        medians = display.quantiles["model"][:, 2]
-        np.testing.assert_allclose(medians, [np.mean(values[:2]), np.mean(values[2:])])
-    never = draw.from_predictions([0, 1], [1.0, -np.inf], groups=[0, 0])
-    assert np.isnan(never.quantiles["model"][1]).all()
-
-
-def test_documents_that_nobody_judged_have_a_box(data):
-    y, models, groups = data
-    for labels in (y, np.linspace(0, 1, len(y))):
-        judged = np.arange(len(y)) % 3 > 0
-        draw, unjudged = LabelScoresDisplay.from_predictions, np.where(judged, labels, np.nan)
-        some = draw(unjudged, models, groups=groups)
-        kept = {name: scores[judged] for name, scores in models.items()}
-        of_judged = draw(labels[judged], kept, groups=groups[judged])
-        assert some.labels == [*of_judged.labels, "not judged"]
-        assert some.documents.tolist() == [*of_judged.documents, np.sum(~judged)]
-        for name, scores in models.items():
-            expected = [*of_judged.quantiles[name], np.quantile(scores[~judged], LEVELS)]
-            np.testing.assert_allclose(some.quantiles[name], expected)
+def test_systems_of_one_color_have_other_hatches_and_labels_without_scores_no_box():
+    many = {str(i): [1.0, -np.inf] for i in range(10)}
+    display = LabelScoresDisplay.from_predictions([0, 1], many, groups=[0, 0])
+    looks = [of["boxes"][0] for of in display.boxes_.values()]
+    assert len({(box.get_facecolor(), box.get_hatch()) for box in looks}) == 10
+    assert np.isnan(display.quantiles["9"][1]).all()
 
 
 @pytest.mark.parametrize("k", [1, 5])

@@ -64,13 +64,14 @@ def size(block):
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "by"),
     [
-        {}, {"sample_weight": 2, "method": "t"}, {"like": "trec_eval", "confidence": 0.9},
-        {"gain": "exponential", "metrics": [size, "ndcg"]}, {"threshold": 1, "metrics": "map"},
+        ({}, None), ({}, "mapping"), ({"sample_weight": 2, "method": "t"}, "columns"),
+        ({"like": "trec_eval", "confidence": 0.9}, "level"),
+        ({"gain": "exponential", "metrics": [size, "ndcg"]}, "columns"),
+        ({"threshold": 1, "metrics": "map"}, "level"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("by", [None, "mapping", "columns", "level"])
 def test_numbers_are_those_of_the_functions(data, given, by):
     """Means, intervals, segments and differences; segments by every way to give them."""
     y, models, groups, device = data

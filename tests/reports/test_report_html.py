@@ -162,6 +162,13 @@ def test_a_file_is_written(report, tmp_path):
         assert "<img" not in written
 
 
+def test_a_page_without_matplotlib_says_so_in_place_of_the_plots(report, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    html = report.to_html()
+    assert "The plots require matplotlib" in html
+    assert "<img" not in html
+
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # what the browser shows, as attributes of the document
 MEASURE = """<script>
@@ -191,8 +198,8 @@ def in_browser(html, width, tmp_path):
     return dict(re.findall(r'(\w+)="([^"]*)"', done.stdout.partition("<head>")[0])), done
 
 
-@pytest.mark.parametrize("width", [500, 1200])
 @pytest.mark.integration
+@pytest.mark.parametrize("width", [500, 1200])
 def test_a_browser_shows_it(html, width, tmp_path):
     attributes, done = in_browser(html, width, tmp_path)
     assert "CONSOLE" not in done.stderr
