@@ -58,22 +58,18 @@ class RanksOfRows(Sum):
         return np.round(super().predict(X).argsort().argsort() / 50)
 
 
-SLOW = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("pandas", "index", "random_state")]
-
-
-@pytest.mark.parametrize("kind", ["numpy", "model of rows", *SLOW])
+@pytest.mark.parametrize(
+    "kind", ["numpy", "model of rows", pytest.param("frame", marks=pytest.mark.slow)]
+)
 def test_all_rows_as_in_scikit_learn(kind):
     X, y = frame(n_queries=25)
-    ids, seed = X["qid"], 7
-    if kind == "index":
-        X = X.set_index("qid")
-    if kind in ("numpy", "model of rows"):
-        X = X.drop(columns="qid").to_numpy()
+    ids = X["qid"]
+    X = X if kind == "frame" else X.drop(columns="qid").to_numpy()
     model = RanksOfRows() if kind == "model of rows" else RandomForestRegressor(5, random_state=0)
     model, of_array = model.fit(X, y), isinstance(X, np.ndarray)
 
     def state():
-        return np.random.RandomState(5) if kind == "random_state" else seed
+        return 7 if of_array else np.random.RandomState(5)
 
     given = {"groups": ids if of_array else None, "within": "all", "n_repeats": 3}
     ours = importances_of(model, X, y, METRICS, **given, random_state=state())
