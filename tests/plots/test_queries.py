@@ -89,10 +89,10 @@ def test_scatter_has_a_point_for_each_query(scores):
     np.testing.assert_array_equal(back.baseline_values, two)
 
 
-def test_scatter_draws_equal_points_once_with_their_number():
+def test_scatter_pairs_queries_and_draws_equal_points_once_with_their_number():
     systems = {
         "a": scores_of([0, 0, 0, 1, np.nan], ["m"]),
-        "b": scores_of([1, 1, 0.5, 1, 1], ["m"]),
+        "b": scores_of([1, 1, 1, 1, 0.5], ["m"], ids=[4, 3, 0, 1, 2]),
     }
     display = QueryScatterDisplay.from_query_scores(systems)
     assert display.wins_.get_offsets().tolist() == [[0, 0.5], [0, 1]]
