@@ -77,6 +77,7 @@ def test_lines_go_from_rank_to_rank(data, k):
     rows = np.flatnonzero(groups == query)
     ranks = np.column_stack([stats.rankdata(-s[rows], "ordinal") for s in models.values()])
     np.testing.assert_array_equal(display.ranks, ranks)
+    np.testing.assert_array_equal(display.relevant, y[rows] > 1)
     order = np.argsort(ranks[:, 0])
     shown = order[(ranks[order] <= k).any(axis=1)]
     for line, (before, after), row in zip(display.lines_, ranks[shown], rows[shown], strict=True):
