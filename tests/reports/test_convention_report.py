@@ -87,7 +87,7 @@ def reasons_of(report, library):
     lines = report.partition("Why the values")[2].splitlines()[2:]
     cells = [re.split(r"  +", line) for line in lines]
     return {
-        metric: [float(n) for n in (difference, *re.findall(r" ([+-][\d.]+)(?:,|$)", reasons))]
+        metric: [float(n) for n in (difference, *re.findall(r" ([+-]?[\d.]+)(?:,|$)", reasons))]
         for metric, of, difference, reasons in cells
         if of == library
     }
