@@ -79,6 +79,8 @@ WIDTH = {"qrels": "line {}: a line must have 4 fields", "run": "line {}: a line 
 # the line of the fault, and the file of TREC
 QRELS, RUN = (text(kind, GOOD[kind], ".txt") for kind in GOOD)
 LONG = "".join(f"{q} Q0 d{d} 1 0.5 t\n" for q in range(9) for d in range(99))
+# two lines that are not read at once
+WIDE = "".join(f"{q} Q0 a 1 0.5 {'t' * 3_000_000}\n" for q in "12")
 JSON = json.dumps({"q": {"d": 0.5}})
 WRONG_LINES = {
     "qrels": [
@@ -118,6 +120,7 @@ OTHERS = [
     ("run", "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 1 2 t\n", "line 3: duplicate document 'a'"),
     ("run", LONG + "1 Q0 d98 1 0.5 t\n", "line 892: duplicate document 'd98' for query '1'"),
     ("run", LONG + "# x\n8 Q0 x 1 a t\n", "line 893: score must be a number; got 'a'"),
+    ("run", WIDE + "3 Q0 x 1 a t\n", "line 3: score must be a number; got 'a'"),
     ("run", "7 Q0 a 1 0.5 t\n", "no query in common: .*has '1', .* has '7'"),
 ]
 

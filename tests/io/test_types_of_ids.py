@@ -114,14 +114,6 @@ def test_a_number_beside_its_text_is_refused(side, mixed):
             call()
 
 
-def test_ids_of_several_types_are_accepted():
-    truth = pd.DataFrame({"query": [1, "a", 1], "item": ["x", 2, ("y", 1)], "relevance": 1})
-    documents = from_frames(truth, truth.assign(score=[1, 2, 3]), **NAMES)
-    assert evaluate(metrics="recall", **documents) == {"recall": 1}
-    documents = from_ranked_lists([["x", 2, ("y", 1)]], [[2, "x"]])
-    assert evaluate(metrics="recall", **documents) == {"recall": pytest.approx(2 / 3)}
-
-
 N = 12
 ACTUAL = {user: [f"item {user}"] for user in range(N)}
 OTHERS = {user: [f"{user}"] for user in range(N)}
