@@ -28,16 +28,6 @@ def check(capsys, arguments, message, status=1):
     assert len(line) < 2_300
 
 
-def test_a_first_line_of_numbers_may_be_names(tmp_path, capsys):
-    qrels = write(tmp_path / "qrels.txt", "1 0 a 1\n")
-    for header, columns in (
-        ("0,1,2", "query=0,document=1,score=2"), ("uid,item,2026", "query=uid,score=2026"),
-    ):  # fmt: skip
-        run = write(tmp_path / "run.csv", f"\ufeff{header}\r\n1,a,0.25\r\n1,b,0.5\r\n")
-        assert main(["evaluate", qrels, run, "-m", "mrr", "--columns", columns]) == 0
-        assert capsys.readouterr().out.split() == ["run", "mrr", "run", "0.5000"]
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Good files, and such as someone might put there to do harm."""
@@ -117,6 +107,7 @@ HOSTILE = [
     ([*GOOD, "--unjudged", "dropp"], 2, "invalid choice: 'dropp'"),
     ([*GOOD, "--columns", "query=x"], 2, "--columns needs a CSV, TSV or"),
     (["q.txt", "r.csv", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
+    (["q.txt", "r.csv", "--columns", "score=scroe"], 1, "Did you mean 'score'?"),
     (["q.txt", "r.csv", "--columns", "query=q,query=u"], 2, "each name once"),
     (["q.txt", "r.csv", "--columns", "score=a,rank=b"], 2, "the score or the rank, not both"),
     (["q.txt"], 2, "a RUN is missing; only a CSV, TSV or Parquet file"),
