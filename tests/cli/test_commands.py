@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rankscore import __version__, compare, evaluate, from_frames, from_trec, query_scores
+from sklearn_rankscore import __version__, compare, evaluate, from_trec, query_scores
 from sklearn_rankscore.cli import main
 from sklearn_rankscore.metrics.names import METRICS
 
@@ -152,27 +152,6 @@ def test_all_pairs_have_letters(run, files):
     assert pairs == {("bm25", "dense"), ("bm25", "flat"), ("dense", "flat")}
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
-def test_files_with_named_columns(suffix, run):
-    rng = np.random.default_rng(0)
-    users, items = zip(*[(u, i) for u in range(8) for i in range(6)], strict=True)
-    truth = pd.DataFrame({"User": users, "movie": items, "rating": rng.integers(1, 11, 48) / 2})
-    top = truth[["User", "movie"]].assign(rank=np.tile(rng.permutation(6) + 1, 8))
-    for name, frame in (("truth", truth), ("top", top), ("float", top.astype({"movie": float}))):
-        if suffix == ".parquet":
-            frame.to_parquet(name + suffix)
-        else:
-            frame.astype({"movie": int}).to_csv(
-                name + suffix, index=False, sep="\t" if suffix == ".tsv" else ","
-            )
-    metric = "map@3(threshold=3.5)"
-    for top_file in ("top", "float"):  # ids in a column with missing ones are floats
-        given = [f"truth{suffix}", f"{top_file}{suffix}", "-m", metric]
-        mine = run(*given, "--columns", "document=movie", form="json")["runs"][top_file]
-        names = {"groups": "User", "document": "movie", "relevance": "rating", "rank": "rank"}
-        assert mine == pytest.approx(evaluate(metrics=metric, **from_frames(truth, top, **names)))
-
-
 OF_RUN = "query_id,doc_id,score\n"
 SMALL = {
     "own.txt": "q1 0 d1 1\nq1 0 d2 1\n",
@@ -185,6 +164,8 @@ SMALL = {
     "year.csv": "\ufeffuid,item,2026\r\n1,a,0.25\r\n1,b,0.5\r\n",
     "grades.csv": "query_id,doc_id,relevance\n1,a,0.5\n1,b,True\n",
     "grades.run": "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n",
+    "movies.csv": "User,movie,rating\n1,7,3\n1,8,4\n",
+    "top.csv": "User,movie,rank\n1,7,1\n1,8,2\n",
     "d2.csv": "query_id,doc_id,relevance\nq,d2,1\n",
     "first.csv": f"{OF_RUN}q,d2,1\n",
     "tied.csv": f"{OF_RUN}q,d1,1\nq,d2,1\n",
@@ -196,6 +177,7 @@ VALUES = [
     ("two.csv both.csv -m mrr", 0.5),
     ("two.csv both.csv -m mrr --columns rank=position", 1),
     ("two.csv gap.csv -m mrr", 1 / 9),
+    ("movies.csv top.csv -m map(threshold=3.5) --columns document=movie", 0.5),
     # a first line of numbers may be names
     ("two.txt numbers.csv -m mrr --columns query=0,document=1,score=2", 0.5),
     ("two.txt year.csv -m mrr --columns query=uid,score=2026", 0.5),

@@ -6,11 +6,9 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_val_score
 from sklearn.utils import Bunch
 
-from sklearn_rankscore import QueryKFold, load_lambdarank, query_train_test_split
+from sklearn_rankscore import load_lambdarank
 
 FOLDER = resources.files("sklearn_rankscore.datasets").joinpath("data")
 
@@ -55,24 +53,3 @@ def test_the_part_for_testing_follows_that_for_training(frames, lambdarank_test)
     data = load_lambdarank(subset="test")
     assert data.frame is None
     np.testing.assert_array_equal(data.data, X)
-
-
-def test_scorer_and_splitters_read_the_ids_without_configuration(frames):
-    X, y = frames.data, frames.target
-    scores = cross_val_score(Ridge(100), X, y, scoring="ndcg@10", cv=QueryKFold(3))
-    assert (scores > 0.6).all()
-    train, test, *_ = query_train_test_split(X, y, random_state=0)
-    assert not set(train.index) & set(test.index)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"subset": "valid"}, "subset must be one of 'train', 'test', 'all'"),
-        ({"as_frame": "yes"}, "as_frame must be True or False"),
-        ({"return_X_y": 1}, "return_X_y must be True or False"),
-    ],
-)
-def test_refused_arguments(given, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        load_lambdarank(**given)

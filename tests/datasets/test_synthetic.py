@@ -1,11 +1,11 @@
-"""The synthetic data: a fair comparison of models, and a generator that stays what it was."""
+"""The synthetic data: a fair comparison of models; and the options of data sets."""
 
 import numpy as np
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
-from sklearn_rankscore import QueryRanker, make_ranking, ndcg_score
+from sklearn_rankscore import QueryRanker, load_lambdarank, make_ranking, ndcg_score
 
 
 def held_out_ndcg(model, utility, seed):
@@ -43,18 +43,25 @@ def test_utilities_are_what_the_documentation_says():
         np.testing.assert_array_equal(y, (value > limits[0]).astype(int) + (value > limits[1]))
 
 
-def test_an_unknown_utility_is_refused():
-    with pytest.raises(ValueError, match="utility must be one of 'additive', 'interactions'"):
-        make_ranking(utility="linear")
-
-
 def test_informative_features_are_some_of_the_features():
-    with pytest.raises(ValueError, match="n_informative must be at most n_features, 3; got 50"):
-        make_ranking(n_features=3, n_informative=50)
     few = make_ranking(n_features=3, random_state=0)
     all_of_them = make_ranking(n_features=3, n_informative=3, random_state=0)
     for ours, theirs in zip(few, all_of_them, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    for flag in ("shuffle", "as_frame"):
-        with pytest.raises(TypeError, match=f"{flag} must be True or False; got 'no'"):
-            make_ranking(**{flag: "no"})
+
+
+REFUSED = [
+    (make_ranking, {"utility": "linear"}, "utility must be one of 'additive', 'interactions'"),
+    (make_ranking, {"n_features": 3, "n_informative": 50}, "at most n_features, 3; got 50"),
+    (make_ranking, {"shuffle": "no"}, "shuffle must be True or False; got 'no'"),
+    (make_ranking, {"as_frame": "no"}, "as_frame must be True or False; got 'no'"),
+    (load_lambdarank, {"subset": "valid"}, "subset must be one of 'train', 'test', 'all'"),
+    (load_lambdarank, {"as_frame": "yes"}, "as_frame must be True or False"),
+    (load_lambdarank, {"return_X_y": 1}, "return_X_y must be True or False"),
+]
+
+
+@pytest.mark.parametrize(("load", "options", "message"), REFUSED)
+def test_refused_options(load, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        load(**options)

@@ -123,21 +123,6 @@ OTHERS = [
     ("run", WIDE + "3 Q0 x 1 a t\n", "line 3: score must be a number; got 'a'"),
     ("run", "7 Q0 a 1 0.5 t\n", "no query in common: .*has '1', .* has '7'"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("kind", "content", "message"),
-    [
-        *((kind, content, WIDTH[kind].format(line) + f".*{hint}")
-          for kind, of_kind in WRONG_LINES.items() for line, content, hint in of_kind),
-        *OTHERS,
-    ],
-)  # fmt: skip
-def test_lines_of_trec(kind, content, message, tmp_path):
-    path = write(tmp_path, "bad.txt", content)
-    refused(tmp_path, kind, path, message, str(path))
-
-
 HEAD = "qid,docno,label\n"
 NO_NAMES = "no column for the query, .*in the first line of a file, by commas"
 TABLES = [
@@ -168,9 +153,17 @@ TABLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "content", "message"), TABLES)
-def test_columns_of_csv(kind, content, message, tmp_path):
-    path = write(tmp_path, "bad.csv", content)
+WRONG = [
+    *((kind, ".txt", content, WIDTH[kind].format(line) + f".*{hint}")
+      for kind, of_kind in WRONG_LINES.items() for line, content, hint in of_kind),
+    *((kind, ".txt", *fault) for kind, *fault in OTHERS),
+    *((kind, ".csv", *fault) for kind, *fault in TABLES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "suffix", "content", "message"), WRONG)
+def test_content(kind, suffix, content, message, tmp_path):
+    path = write(tmp_path, f"bad{suffix}", content)
     refused(tmp_path, kind, path, message, str(path))
 
 

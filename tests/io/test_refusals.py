@@ -25,7 +25,7 @@ LOG = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": ["tea", "jam",
 TOP = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["oil", "jam", "tea"]}).assign(
     rank=[1, 2, 1], score=[0.5, 0.25, 0.125]
 )
-NAN = math.nan
+NAN, GAP = math.nan, [None, 1, 2, 3]
 
 
 def frames(truth, predictions=TOP, **change):
@@ -67,7 +67,10 @@ FRAMES = [
     (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
     (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, r"position 1\).* score -inf"),
     (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "NaN.*unjudged='drop'"),
-    (lambda: frames(LOG.assign(user=[None, 1, 2, 3])), ValueError, "must not have missing values"),
+    *((lambda dtype=dtype, name=name: frames(LOG.assign(**{name: pd.Series(GAP, dtype=dtype)})),
+       ValueError, f"the {kind} ids in column '{name}' must not have missing values")
+      for dtype in (object, "M8[s]", "m8[s]")
+      for name, kind in (("user", "query"), ("item", "document"))),
     (lambda: frames(LOG.assign(user=range(4))),
      TypeError, "are 0 in one place and 'bob' in another"),
     (lambda: frames(LOG.assign(user="zoe")), ValueError, "no query in common: truth has 'zoe', pr"),

@@ -84,17 +84,6 @@ def test_equal_dates_of_different_units_are_matched(library, units):
     assert documents["groups"].dtype.kind == ("m" if library == "durations" else "M")
 
 
-@pytest.mark.parametrize(("column", "kind"), [("query", "query"), ("item", "document")])
-@pytest.mark.parametrize("missing", ["NaT", np.timedelta64("NaT", "s")])
-def test_missing_dates_are_refused(column, kind, missing):
-    times = np.array([0, 1], "i8").astype("m8[s]" if isinstance(missing, np.generic) else "M8[s]")
-    truth = pd.DataFrame({"query": times, "item": times, "relevance": 1, "score": 1})
-    wrong = truth.assign(**{column: np.array([times[0], missing], dtype=times.dtype)})
-    for frames in ((truth, wrong), (wrong,)):
-        with pytest.raises(ValueError, match=f"the {kind} ids in column '{column}' must not have"):
-            from_frames(*frames, **NAMES)
-
-
 @pytest.mark.parametrize("mixed", [[1, "2"], ["1", 2], ["1", b"2"], [np.int64(1), "2"]], ids=str)
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_number_beside_its_text_is_refused(side, mixed):
