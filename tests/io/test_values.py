@@ -63,8 +63,9 @@ FRAMES = [
     # a rank is a position, as in RecTools, where an only item at rank 9 has 1/9
     *((frames(of(A), of(GAPS)),
        {"mrr": [1 / 9, 1 / 5, (1 / 4 + 1 / 5) / 2], "recall@4": [0, 0, 0.5]}) for of in LIBRARIES),
-    # the mean rank of two documents, of which one is missing, is that of the lower one
-    (frames(A[:1], A[:2].assign(user=1, item=["a", "b"], rank=[1.5, 2.5])), {"mrr": [1 / 2]}),
+    # one document lacks the rank 1, and tied ones the next: some row was left out
+    *((frames(A[:1], A.assign(user=1, item=["a", "b", "c"], rank=ranks)), {"mrr": [1 / 2]})
+      for ranks in ([2, 3, 3], [1.5, 2, 3])),
     (frames(A, {"gaps": GAPS, "same": GAPS}), {"judged@9": [1 / 9, 1 / 5, 1 / 7]}),
     (frames(A[:2], pd.DataFrame({"user": [1, 2], "item": ["a", "a"], "rank": [0, 3]})),
      {"mrr": [1, 1 / 4]}),
