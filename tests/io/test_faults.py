@@ -78,7 +78,6 @@ def test_a_row_of_a_file(kind, row, message, form, tmp_path):
 WIDTH = {"qrels": "line {}: a line must have 4 fields", "run": "line {}: a line must have 6 fields"}
 # the line of the fault, and the file of TREC
 QRELS, RUN = (text(kind, GOOD[kind], ".txt") for kind in GOOD)
-LONG = "".join(f"{q} Q0 d{d} 1 0.5 t\n" for q in range(9) for d in range(99))
 # two lines that are not read at once
 WIDE = "".join(f"{q} Q0 a 1 0.5 {'t' * 3_000_000}\n" for q in "12")
 JSON = json.dumps({"q": {"d": 0.5}})
@@ -102,7 +101,7 @@ WRONG_LINES = {
         # a space in an id moves the rank to another field
         *((3, RUN + f"1 Q0 {of}\n", "") for of in (
             "d 2 1 9.5 t", "d 2 1 inf t", "d v 3 x 1 .5 t", "d 2 3 1 9.5e-1 t", "d 2 v 1 .5 t")),
-        (5, RUN + "\n\n1 Q0 b 2 t\n", ""), (892, LONG + "8 Q0 x 1 t\n", ""),
+        (5, RUN + "\n\n1 Q0 b 2 t\n", ""),
         *((1, of, r"JSON is not read: pass json\.load") for of in (
             JSON, JSON.replace(" ", ""), json.dumps(json.loads(JSON), indent=1), f"[{JSON}]")),
         (1, QRELS, "got 4 in .*Judgments have 4 fields and are given before runs"),
@@ -117,9 +116,6 @@ OTHERS = [
     ("qrels", "query iteration document relevance\n" + QRELS, "line 1: relevance must be a number"),
     ("run", "query\tQ0\tdocument\trank\tscore\ttag\n", "line 1: score must be a number; got 'sc"),
     ("run", RUN + "1 Q0 a 2 0.1 t extra text\n", "line 3: duplicate document 'a' for query '1'"),
-    ("run", "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 1 2 t\n", "line 3: duplicate document 'a'"),
-    ("run", LONG + "1 Q0 d98 1 0.5 t\n", "line 892: duplicate document 'd98' for query '1'"),
-    ("run", LONG + "# x\n8 Q0 x 1 a t\n", "line 893: score must be a number; got 'a'"),
     ("run", WIDE + "3 Q0 x 1 a t\n", "line 3: score must be a number; got 'a'"),
     ("run", "7 Q0 a 1 0.5 t\n", "no query in common: .*has '1', .* has '7'"),
 ]
@@ -134,7 +130,6 @@ TABLES = [
     ("qrels", "qid,label\n1,1\n", "no column for the document"),
     ("qrels", "uid,mid,stars\n2,7,0\n", "no column for the query, .*; it has uid, mid, stars"),
     ("qrels", "1,7,1\n2,7,0\n", "a column is named twice: 1, 7, 1"),
-    ("qrels", "qid,docno,label\n1,a\n", "line 2: 2 fields, but the first line,.* has 3"),
     ("qrels", HEAD + "1,a,1\n3,c,1,9\n", "line 3: 4 fields, but the first line,.* has 3"),
     ("qrels", HEAD + "1,a,1\n\n\n3,c\n", "line 5: 2 fields, but the first line,.* has 3"),
     ("qrels", HEAD + "3,c,\n", "line 2, column label: must be a number; got ''"),

@@ -218,6 +218,8 @@ TREC = [
     *((trec({"1": {"a": 1}}, run), {"mrr": [0.5]}) for run in (
         {"1": ["b", "a"]}, {"1": ("b", "a")}, {"1": ["b", "a"], "2": []}, {"x": {"1": ["b", "a"]}},
         {"1": [("b", 2), ("a", 1.5)]}, {"1": {"b": np.array(2), "a": np.array(1)}})),
+    # a comment of as many words as a line has fields
+    (trec(StringIO("1 0 a 1\n#1 0 b 1\n"), {"1": ["b", "a"]}, complete=True), {"mrr": [0.5]}),
     *((trec(TWO, run, complete=True), {"map": [0, 0]})
       for run in ({}, StringIO(""), [], {"1": {}})),
 ]  # fmt: skip
