@@ -219,7 +219,7 @@ def test_every_combination_of_options(metric):
         if k is not None:
             options["k"] = k
         rows = {"groups": groups, "sample_weight": weight, "average": None}
-        assert_equal(metric, y_true, y_score, **rows, **options)
+        assert_equal(metric, y_true, y_score, **rows, replace_undefined_by=-0.25, **options)
 
 
 @pytest.mark.parametrize("whole", [True, False])
