@@ -93,10 +93,11 @@ def read_segments(
                     "to_numpy() if the values are in the order of `scores.ids`."
                 )
             of_documents = "" if grouping is None else f" or one per document ({grouping.n_rows})"
+            hint = "" if grouping else " Give those of documents to query_scores, as segments=."
             raise ValueError(
                 f"segments must hold one value per query ({len(ids)}){of_documents}, several such "
                 f"columns by name, or a mapping from query ids to values; {name!r} has shape "
-                f"{values.shape}."
+                f"{values.shape}.{hint}"
             )
         else:
             read[name] = values
