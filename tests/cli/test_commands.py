@@ -6,7 +6,7 @@ import io
 import json
 import math
 import os
-import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -292,14 +292,9 @@ def test_closed_and_other_streams(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_metrics_and_version_are_printed(monkeypatch, capsys):
-    outputs = []
-    for command in ("metrics", "--version"):  # of this process
-        monkeypatch.setattr(sys, "argv", ["rankscore", command])
-        with pytest.raises(SystemExit) as stopped:
-            runpy.run_module("sklearn_rankscore", run_name="__main__")
-        assert stopped.value.code == 0
-        outputs.append(capsys.readouterr().out)
-    listed = [line.split()[0] for line in outputs[0].splitlines()[1:]]
+def test_metrics_and_version_are_printed(capsys):
+    assert main(["metrics"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
     assert [name.removesuffix("@k") for name in listed] == list(METRICS)
-    assert outputs[1] == f"rankscore {__version__}\n"
+    command = [sys.executable, "-m", "sklearn_rankscore", "--version"]
+    assert subprocess.check_output(command, text=True) == f"rankscore {__version__}\n"
