@@ -115,13 +115,8 @@ class QueryImportances(Records[FeatureImportance]):
 
     def _table(self) -> Table:
         place = "within queries" if self.within == "query" else "over all rows"
-        header = (
-            "metric",
-            "feature",
-            "importance",
-            f"{self.confidence * 100:g} % interval",
-            "std of repeats",
-        )
+        interval = f"{self.confidence * 100:g} % interval"
+        header = ("metric", "feature", "importance", interval, "std of repeats")
         rows = [
             (e.metric, e.feature, Number(e.importance, "+.4f"),
              Number(e.interval, "+.4f", mark="*" if e.few_distinct else ""),

@@ -26,7 +26,7 @@ from sklearn.metrics import max_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from training_rounds import best_round, sizes_of
-from xgboost.callback import EarlyStopping, TrainingCallback
+from xgboost.callback import CallbackContainer, EarlyStopping, TrainingCallback
 
 from sklearn_rankscore import QueryRanker, evaluate, lightgbm_metric, make_ranking, map_score
 
@@ -284,6 +284,19 @@ def test_xgboost_computes_no_metric_that_nobody_asked_for(scale):
         fitted = stopping(model).fit(X, y * factor, groups=ids).estimator_
         assert list(log_of(fitted)) == [*names, "ndcg@5_rankscore"]
         assert fitted.get_params() == model.get_params()
+
+
+def test_xgboost_may_call_callbacks_in_any_order(monkeypatch):
+    """XGBoost 3.0 keeps them in a set."""
+    model = stopping(make("XGBRanker"), "mrr")
+    expected, create = model.fit(FRAME, Y, **BY_ID).n_iter_, CallbackContainer.__init__
+
+    def create_reversed(self, *args, **kwargs):
+        create(self, *args, **kwargs)
+        self.callbacks = [*self.callbacks][::-1]
+
+    monkeypatch.setattr(CallbackContainer, "__init__", create_reversed)
+    assert model.fit(FRAME, Y, **BY_ID).n_iter_ == expected
 
 
 @pytest.mark.parametrize(
