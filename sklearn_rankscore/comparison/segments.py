@@ -80,24 +80,21 @@ def read_segments(
             label = "segments" if name == "segment" else f"segments[{name!r}]"
             check_same_order(**rows or {}, **{label: given[name]})
             read[name] = constant_within(name, values, grouping)
-        elif values.shape == ids.shape and keys is not None:
+        elif keys is not None:
             raise _missing_error(name, keys, queries)
-        elif values.shape != ids.shape or (hasattr(given[name], "iloc") and queries != counts):
-            # not in the order of the queries: say which are missing, if the ids are found
-            if (some := _key_of_some(columns, queries)) is not None:
-                raise _missing_error(*some, queries)
-            if values.shape == ids.shape:
-                raise ValueError(
-                    f"the index of {name!r} merely counts its values, and does not say which query "
-                    "each belongs to. Make the query ids its index, with a name, or pass "
-                    "to_numpy() if the values are in the order of `scores.ids`."
-                )
+        elif values.shape != ids.shape:
             of_documents = "" if grouping is None else f" or one per document ({grouping.n_rows})"
             hint = "" if grouping else " Give those of documents to query_scores, as segments=."
             raise ValueError(
                 f"segments must hold one value per query ({len(ids)}){of_documents}, several such "
                 f"columns by name, or a mapping from query ids to values; {name!r} has shape "
                 f"{values.shape}.{hint}"
+            )
+        elif hasattr(given[name], "iloc") and queries != counts:
+            raise ValueError(
+                f"the index of {name!r} merely counts its values, and does not say which query "
+                "each belongs to. Make the query ids its index, with a name, or pass to_numpy() "
+                "if the values are in the order of `scores.ids`."
             )
         else:
             read[name] = values
@@ -161,18 +158,6 @@ def _missing_error(name: str, keys: Iterable[Any], queries: list[Any]) -> ValueE
         f"segments by query id must have a value for each of them, once; in {name!r} "
         f"{found}; the first key is {next(iter(keys), None)!r}. {advice}"
     )
-
-
-def _key_of_some(
-    columns: Mapping[str, tuple[Array, Any]], queries: list[Any]
-) -> tuple[str, list[Any]] | None:
-    """An index, or one of several columns, of which half of the values and more are query ids."""
-    for name, (values, keys) in columns.items():
-        of = keys if keys is not None or len(columns) == 1 else as_keys(values)
-        found = {key for key in of or () if isinstance(key, Hashable)}.intersection(queries)
-        if of and 2 * len(found) >= len(of):
-            return name, of
-    return None
 
 
 def _key_among(

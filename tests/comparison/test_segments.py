@@ -109,14 +109,18 @@ def test_an_index_that_merely_counts_says_nothing_of_other_ids(ids):
 
 
 @pytest.mark.parametrize("ids", [["u", "v"], ["v", "u", "t"], ["v", "t", "u", "s"]])
-def test_frames_that_lack_a_query_name_it(ids):
-    frames = [pd.DataFrame({"user": ids, "kind": "x"}), pd.Series("x", ids)]
-    frames += [pd.DataFrame({"kind": "x"}, index=pd.Index(ids, name="user"))]
-    frames += [pl.from_pandas(frames[0])] if pl and len(ids) != 3 else []
-    for segments in frames:
-        message = r"1 of 3 are missing \('w'\); .* A query without a segment has the value None"
+def test_segments_that_lack_a_query(ids):
+    """An index of ids names it."""
+    scores = own([1, 0, 0], ids=["u", "v", "w"])
+    message = r"1 of 3 are missing \('w'\); .* A query without a segment has the value None"
+    for segments in (
+        pd.Series("x", ids),
+        pd.DataFrame({"kind": "x"}, index=pd.Index(ids, name="user")),
+    ):
         with pytest.raises(ValueError, match=message):
-            own([1, 0, 0], ids=["u", "v", "w"]).by(segments)
+            scores.by(segments)
+    with pytest.raises(ValueError, match=r"merely counts its values|one value per query \(3\)"):
+        scores.by(pd.DataFrame({"user": ids, "kind": "x"}))
 
 
 def by_id(ids, **columns):
