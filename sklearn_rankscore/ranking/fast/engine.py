@@ -17,7 +17,7 @@ from ..ties import TieGroups, tie_groups_of
 from .documents import Documents
 from .fill import Kind, fill_keys
 from .grades import GradedLabels
-from .keys import collides, labels_of, pad_keys
+from .keys import collides, label_mask, labels_of, pad_keys
 from .row_sorts import MEDIUM_LONG, smallest
 from .score_order import (
     FEW,
@@ -100,13 +100,16 @@ def rank_by_keys(documents: Documents, kind: Kind, depth: int | None, bucket: Wi
     sizes, retrieved = _sizes(documents, bucket, queries)
     pad_keys(keys, sizes, bucket.shortest, kind.mask)
     labels = GradedLabels(labels_of(keys, kind.n_grades), sizes, kind.n_grades)
+    if kind.column_bits:
+        kind.write_columns(keys)
     # sorted keys tell all ties if different scores have different keys: groups end anywhere
     tells_ties = kind.is_exact and not documents.input_order_decides
     complete = tells_ties and (documents.has_many_ties or _is_whole(width, depth))
-    is_consumed = complete or _is_whole(width, depth)
+    is_consumed = complete or kind.column_bits > 0 or _is_whole(width, depth)
     first = smallest(keys, width if complete else depth + 1, overwrite=is_consumed)
     ranked, tied = labels_of(first[:, :depth], kind.n_grades), None
-    if (equal := collides(first[:, : depth + 1], kind.mask)).any():
+    # never where they end in columns, which have ranked equal scores
+    if (equal := collides(first[:, : depth + 1], label_mask(kind.n_grades))).any():
         rows = np.flatnonzero(equal.any(axis=1))
         if complete:
             tied = _ties_of_keys(documents, kind, queries, rows, first, depth)

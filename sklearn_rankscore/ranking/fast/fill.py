@@ -32,6 +32,10 @@ CHUNK = 2**19
 # would collide in them
 SHALLOW = 32
 
+# rows up to this width, in which equal scores are many and ranked in input order, have columns in
+# their keys: 64 bits have room for both
+POSITIONED = 2**12
+
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
 CROWDED = 1 / 9
@@ -43,7 +47,7 @@ COLLIDING = 1.04
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of key: the bits of the score, and those of the label.
+    """A kind of key: the bits of the score, those of the column if it has one, and of the label.
 
     Parameters
     ----------
@@ -53,11 +57,14 @@ class Kind:
         Writes keys, and tells whether it could.
     n_grades : int
         One more than the highest label.
+    column_bits : int, default=0
+        Number of bits of the column, which ranks equal scores in input order.
     """
 
     integer: type[np.signedinteger[Any]]
     write: Callable[[Array, Array, Array, int], bool]
     n_grades: int
+    column_bits: int = 0
 
     @property
     def is_exact(self) -> bool:
@@ -66,15 +73,20 @@ class Kind:
 
     @property
     def mask(self) -> int:
-        """The mask of the bits of the label, the lowest ones."""
-        return label_mask(self.n_grades)
+        """The mask of the bits below those of the score."""
+        return ((label_mask(self.n_grades) + 1) << self.column_bits) - 1
+
+    def write_columns(self, keys: Array) -> None:
+        """Write its column into each key of a row."""
+        keys |= np.arange(keys.shape[1], dtype=keys.dtype) * (label_mask(self.n_grades) + 1)
 
 
 def fill_keys(
     documents: Documents, buckets: list[WidthBucket], depth: int | None, jobs: int
 ) -> Kind | None:
     """Give each bucket the keys of its queries as rows; None if scores had better be sorted."""
-    for kind in _ways_to_write(documents, depth):
+    width = max(bucket.width for bucket in buckets)
+    for kind in _ways_to_write(documents, depth, width):
         # where keys cannot be exact, the first documents tell in most cases
         first = documents.labels[:TRIED], documents.scores[:TRIED]
         is_tried = kind.is_exact and len(documents.scores) > TRIED
@@ -87,21 +99,24 @@ def fill_keys(
     return None
 
 
-def _ways_to_write(documents: Documents, depth: int | None) -> Iterator[Kind]:
+def _ways_to_write(documents: Documents, depth: int | None, width: int) -> Iterator[Kind]:
     """The kinds of keys that may be written, the cheapest first."""
-    if documents.input_order_decides and documents.has_many_ties:
-        return  # most rows would be sorted by their scores after all
-    kind = partial(Kind, n_grades=documents.n_grades)
+    kind = exact = partial(Kind, n_grades=documents.n_grades)
+    has_many_ties = documents.has_many_ties
+    has_columns = documents.input_order_decides and has_many_ties and width <= POSITIONED
+    if has_columns:
+        exact = partial(kind, column_bits=(width - 1).bit_length())
     # candidates of long rows are sorted faster than whole rows
-    is_long = documents.mean_size > MEDIUM
-    if documents.has_many_ties and (documents.has_large_groups or not is_long):
-        yield kind(np.int32, write_decimals)
-        yield kind(np.int32, write_ranks)
+    is_long = documents.mean_size > MEDIUM and not has_columns
+    if has_many_ties and (documents.has_large_groups or not is_long):
+        yield exact(np.int32, write_decimals)
+        yield exact(np.int32, write_ranks)
     if depth is not None and depth <= SHALLOW and not _needs_long_keys(documents, depth):
         yield kind(np.int32, write_keys)
         return
-    yield kind(np.int64, write_exact_keys)
-    yield kind(np.int64, write_keys)
+    yield exact(np.int64, write_exact_keys)
+    if not has_columns:  # most rows would be sorted by their scores after all
+        yield kind(np.int64, write_keys)
 
 
 def _needs_long_keys(documents: Documents, depth: int) -> bool:

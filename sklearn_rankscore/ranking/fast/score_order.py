@@ -14,9 +14,6 @@ from .grades import count_flags
 from .keys import write_keys
 from .row_sorts import smallest
 
-# wider rows are sorted by their scores: columns leave too few bits of keys for scores
-WIDEST_SORTED = 2**16
-
 # documents per step: few enough that their scores stay in cache, and enough that threads, which
 # wait for Python's lock between operations, seldom wait
 STEP = 2**19
@@ -28,12 +25,9 @@ FEW = 0.5
 
 def sort_rows(labels: Array, scores: Array, sizes: Array) -> tuple[Array, Array]:
     """Labels by rank, equal scores in input order, and whether each score equals the next one."""
-    width = labels.shape[1]
-    if width > WIDEST_SORTED:
-        order = stable_order(scores)
-    else:
-        keys, mask = column_keys(scores)
-        order = smallest(keys, width) & mask
+    keys, mask = column_keys(scores)
+    order = smallest(keys, labels.shape[1])
+    order &= mask  # in place, for the sake of queries of millions of documents
     ordered = take(scores, order)
     misranked = np.flatnonzero((ordered[:, 1:] > ordered[:, :-1]).any(axis=1))
     if len(misranked):

@@ -172,7 +172,8 @@ CONSTANTS = {
     "tied rows by column": {**MANY_TIES, "MANY_TIED_ROWS": 1},
     "candidates": {"SHORT": 1, "FEW": 1},
     "no candidates": {"SHORT": 1, "FEW": 0},
-    "no columns in wide rows": {"WIDEST_SORTED": 5},
+    "columns in keys": MANY_TIES,
+    "no columns in keys": {**MANY_TIES, "POSITIONED": 0},
     "parts of labels": {"LOOK_UP": 3, "ENCODED": 3},
 }
 
