@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.linalg import solve_banded
 
 from .._typing import Array, ArrayFunction
 from ..ranking import Block
+from ..ranking.block import FirstGroup
 from ..ranking.label_functions import (
     judged_irrelevant,
     judged_relevant,
@@ -40,6 +42,16 @@ def at_first(
     relevant one with probability r / (m - j + 1), given that none before it is relevant.
     """
     first = block.first_group(relevant(threshold), ties, k)
+    columns = first.before, first.size, first.count
+    lengths = [int(column.max(initial=0)) + 1 for column in columns]
+    if lengths[1] <= 2 or math.prod(lengths) >= len(first.size):
+        return _expected_gain(first, k, gain)
+    # many queries with few different groups
+    every = FirstGroup(*np.indices(lengths).reshape(3, -1))
+    return _expected_gain(every, k, gain)[np.ravel_multi_index(columns, lengths)]
+
+
+def _expected_gain(first: FirstGroup, k: int | None, gain: ArrayFunction) -> Array:
     last = np.minimum(first.size, np.inf if k is None else k - first.before)
     total, none_yet = np.where(last > 0, gain(first.before + 1.0), 0.0), np.ones(len(last))
     rows, position, n_positions = np.flatnonzero((last > 0) & (first.size > 1)), 0, 4
@@ -69,9 +81,8 @@ def precision_at_relevant(block: Block, threshold: float, ties: Any) -> Array:
     up_to = accumulate(np.add, expected.copy(order="K"))
     if (tied := block._tied_rows(ties)) is not None:
         # in place, for the sake of queries of millions of documents
-        rows, offset, size = tied
-        more = offset / np.maximum(size - 1, 1)
-        del tied, offset, size
+        rows, groups = tied
+        more = groups.offset() / np.maximum(groups.size() - 1, 1)
         np.subtract(1.0, more, out=more)
         more *= 1.0 - expected[rows]
         up_to[rows] += more

@@ -288,7 +288,8 @@ class Block:
         before, every_row = leading(share <= 0) % share.shape[1], np.arange(len(share))
         size = np.ones_like(before)
         if (tied := self._tied_rows(ties)) is not None:
-            rows, _, sizes = tied
+            rows, groups = tied
+            sizes = groups.size()
             size[rows] = sizes[np.arange(len(sizes)), before[rows]]
         count = np.rint(share[every_row, before] * size).astype(np.intp)
         first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
@@ -335,13 +336,12 @@ class Block:
         of_all[groups.rows] = tied
         return of_all
 
-    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, Array, Array] | None:
-        """The rows with ties, and their offsets and sizes as `tie_groups` returns them."""
+    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, TieGroups] | None:
+        """The rows with ties, and their tie groups."""
         if ties != "average" or self._tied is None:
             return None
         every_row = len(self._tied.rows) == len(self._ranked)
-        rows = slice(None) if every_row else self._tied.rows
-        return rows, self._tied.offset(), self._tied.size()
+        return slice(None) if every_row else self._tied.rows, self._tied
 
     def _first_by_score(self, condition: ArrayFunction, ties: str, rows: Array) -> FirstGroup:
         labels, scores = self._labels.labels[rows], self._scores_of(rows)
