@@ -173,15 +173,16 @@ def of_one_table(
     labels = rows.numbers(relevance, "relevance", allow_nan=unjudged != "irrelevant")
     if not len(labels):
         raise ValueError(f"{rows.name} has no rows; at least one is needed.")
+    table = rows.table(query, document, None, field)
+    ids, (code,) = in_common([table.query], "the query ids")
+    items, (item,) = in_common([table.document], "the document ids")
+    given = Rows(code, item, labels)
+    if document is not None:
+        refuse_repeated(table, given, np.full(len(code), True), ids, items, " Remove it.")
     scores = {}
     for system, column in systems.items():
-        table = rows.table(query, document, column, field)
-        ids, (code,) = in_common([table.query], "the query ids")
-        items, (item,) = in_common([table.document], "the document ids")
-        given = Rows(code, item, table.value)
-        if document is not None:
-            refuse_repeated(table, given, np.full(len(code), True), ids, items, " Remove it.")
-        ranked = at_ranks(table.name, given, len(items)) if table.is_ranked else given
+        ranked = given._replace(value=rows.numbers(column, field))
+        ranked = at_ranks(rows.name, ranked, len(items)) if table.is_ranked else ranked
         if len(ranked.query) > len(labels):
             raise ValueError(
                 f"{rows.name}, the column of ranks, lacks ranks of some query, which a single "
