@@ -66,15 +66,10 @@ def check_in_memory(table: Any, name: str) -> None:
         )
 
 
-def as_numbers(
-    values: Any, name: str, *, allow_nan: bool = False, remedy: str | None = None
-) -> Array:
-    """One- or two-dimensional numbers; a numeric column is not copied.
-
-    NaN is an error, which ends with the remedy.
-    """
+def as_numbers(values: Any, name: str, *, allow_nan: bool = False) -> Array:
+    """One- or two-dimensional numbers; a numeric column is not copied."""
     array = as_column(values, name)
-    check_range(array, values, name, allow_nan=allow_nan, remedy=remedy)
+    check_range(array, values, name, allow_nan=allow_nan)
     return array
 
 
@@ -119,7 +114,6 @@ def check_range(
     *,
     need_maximum: bool = True,
     allow_nan: bool = False,
-    remedy: str | None = None,
 ) -> tuple[float, float]:
     """Minimum and maximum of `array`, which was made of `values`; refuses NaN and huge integers.
 
@@ -134,8 +128,10 @@ def check_range(
         if allow_nan:
             return np.nan, np.nan
         position = int(np.isnan(array).argmax())
-        remedy = remedy or "Drop or fill these documents first."
-        raise ValueError(f"{name} contains NaN (first at position {position}). {remedy}")
+        raise ValueError(
+            f"{name} contains NaN (first at position {position}). Drop or fill these documents "
+            "first."
+        )
     largest = max(float(high), -float(low))
     if largest >= LARGEST_EXACT_INTEGER and (large := large_integers(array, values)):
         raise ValueError(

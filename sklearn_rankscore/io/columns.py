@@ -11,9 +11,9 @@ import numpy as np
 
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array
-from .._validation import did_you_mean
+from .._validation import did_you_mean, shown
 from ..query_ids.lookup import index_level
-from ..query_ids.read import as_ids, check_no_nan, factorize
+from ..query_ids.read import as_ids, factorize, which_missing
 from .table import Table
 
 # the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
@@ -37,9 +37,9 @@ _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 NUMBER = re.compile(rb"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
 # how to replace NaN
 REMEDIES = {
-    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged.",
-    "score": "A document that was not retrieved, as after a left join, has the score -inf.",
-    "rank": "A document that was not retrieved has no rank: leave out its row.",
+    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged",
+    "score": "A document that was not retrieved, as after a left join, has the score -inf",
+    "rank": "A document that was not retrieved has no rank: leave out its row",
 }
 # as pandas, and DuckDB or polars, write them
 TRUTH = {"True": b"1", "False": b"0", "true": b"1", "false": b"0"}
@@ -59,17 +59,23 @@ class Columns:
         ``read(name)`` is a column.
     lines : list of int, default=None
         The line of each row of a CSV file, whose cells are text.
+    queries : list, default=None
+        The query of each row of a dict by query, which has no numbers of rows.
     """
 
     name: str
     names: list[Any]
     read: Callable[[Any], Any]
     lines: list[int] | None = None
+    queries: list[Any] | None = None
 
     def locate(self, row: int) -> str:
         """A row in a message."""
-        of_row = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
-        return f"{self.name}, {of_row}"
+        if self.lines is not None:
+            return f"{self.name}, line {self.lines[row]}"
+        if self.queries is not None:
+            return f"{self.name}, query {shown(self.queries[row])}"
+        return f"{self.name}, row {row}"
 
     def usual(self, field: str) -> Any:
         """The column of a field by its usual names, in any case; None if there is none."""
@@ -112,13 +118,12 @@ class Columns:
 
     def ids(self, column: Any, kind: str) -> tuple[Array, Array]:
         """The distinct ids of a column, none of them missing, and the code of each."""
-        values = self.read(column)
-        if self.lines is not None and "" in values:
-            where = self.locate(values.index(""))
-            raise ValueError(f"{where}, column {column}: an id is missing.")
         name = f"{self.name}: the {kind} ids in column {column!r}"
-        ids, categories = as_ids(values, name)
-        check_no_nan(ids, name)
+        ids, categories = as_ids(self.read(column), name)
+        is_missing = which_missing(ids) if self.lines is None else ids == ""
+        if is_missing.any():
+            where = self.locate(int(is_missing.argmax()))
+            raise ValueError(f"{where}, column {column}: an id is missing.")
         if not len(ids):
             return ids, np.zeros(0, dtype=np.intp)
         return factorize(ids, name) if categories is None else (categories, ids)
@@ -128,16 +133,16 @@ class Columns:
         values, where = self.read(column), f"{self.name}, column {column!r},"
         if not len(values):
             return np.zeros(0)
+
+        def fault(row: int, problem: str) -> ValueError:
+            return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
+
         if self.lines is None:
-            numbers = as_numbers(values, where, allow_nan=allow_nan, remedy=REMEDIES[field])
+            numbers = as_numbers(values, where, allow_nan=True)
         else:
-
-            def fault(row: int, problem: str) -> ValueError:
-                return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
-
             numbers = parse([TRUTH.get(text) or text.encode() for text in values], fault)
-            if (is_nan := np.isnan(numbers)).any():
-                raise fault(int(is_nan.argmax()), "must be a number; got nan")
+        if not allow_nan and (is_nan := np.isnan(numbers)).any():
+            raise fault(int(is_nan.argmax()), f"must be a number; got nan. {REMEDIES[field]}")
         check_ranks(numbers, field, column, where)
         return numbers
 

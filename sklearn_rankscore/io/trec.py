@@ -245,12 +245,13 @@ def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
 
 def _of_records(source: Any, kind: str, name: str) -> Columns:
     """Columns by their names in named tuples, or their positions in a line."""
-    rows = list(source) if isinstance(source, Iterable) else [source]
+    rows, queries = list(source) if isinstance(source, Iterable) else [source], None
     if isinstance(source, Mapping):
         entries = [
             _pairs(entry, kind, f"{name}, query {shown(of)}") for of, entry in source.items()
         ]
         rows = [(query, *pair) for query, of in zip(rows, entries, strict=True) for pair in of]
+        queries = [query for query, *_ in rows]
     if not all(map(_is_record, rows)):
         raise TypeError(
             f"{name} must be a path, a file object, a DataFrame, records such as (query, "
@@ -262,7 +263,7 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
     if names == [0, 1, 2]:
         names = ["query", "document", "relevance" if kind == "qrels" else "score"]
     place = {of: at for at, of in enumerate(names)}
-    return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)))
+    return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)), queries=queries)
 
 
 def _pairs(entry: Any, kind: str, where: str) -> Iterable[Any]:

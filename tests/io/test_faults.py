@@ -197,8 +197,8 @@ def test_damaged_files(form, end, tmp_path):
 
 COLUMNS = {"qid": ["1", "2"], "docno": ["a", "b"], "label": [1, 0]}
 OF_COLUMNS = [
-    ({"docno": ["a", None]}, "the document ids in column 'docno' must not have missing values"),
-    ({"label": [1, None]}, "column 'label', contains NaN"),
+    ({"docno": ["a", None]}, "row 1, column docno: an id is missing"),
+    ({"label": [1, None]}, "row 1, column label: must be a number; got nan"),
     ({"label": ["x", "y"]}, "column 'label', must hold numbers; got strings"),
     ({"qid": ["1", "1"], "docno": ["a", "a"]}, "row 1: duplicate document 'a' for query '1'"),
     ({"qid": [[1], [2]]}, "the query ids in column 'qid' must hold hashable ids"),

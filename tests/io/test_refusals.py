@@ -65,12 +65,12 @@ FRAMES = [
      ValueError, "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name"),
     (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
     (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
-    (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, r"position 1\).* score -inf"),
-    (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "NaN.*unjudged='drop'"),
+    (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, "column score: .* -inf"),
+    (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "got nan.*unjudged='drop'"),
     *((lambda dtype=dtype, name=name: frames(LOG.assign(**{name: pd.Series(GAP, dtype=dtype)})),
-       ValueError, f"the {kind} ids in column '{name}' must not have missing values")
+       ValueError, f"truth, row 0, column {name}: an id is missing")
       for dtype in (object, "M8[s]", "m8[s]")
-      for name, kind in (("user", "query"), ("item", "document"))),
+      for name in ("user", "item")),
     (lambda: frames(LOG.assign(user=range(4))),
      TypeError, "are 0 in one place and 'bob' in another"),
     (lambda: frames(LOG.assign(user="zoe")), ValueError, "no query in common: truth has 'zoe', pr"),
@@ -99,6 +99,13 @@ TREC = [
     (lambda: from_trec(QRELS, {"q": {"a": "1"}}), TypeError, "score', must hold numbers"),
     (lambda: from_trec(QRELS, {"x": {"q": {"a": "1"}}}), TypeError, "run 'x', .*hold numbers"),
     (lambda: from_trec(QRELS, {"q": ["a", "a"]}), ValueError, "duplicate document 'a'"),
+    # a list of fewer results than asked for, as vector indexes pad it
+    (lambda: from_trec(QRELS, {"p": ["a"], "q": ["a", None]}), ValueError,
+     "run, query 'q', column document: an id is missing"),
+    (lambda: from_trec(QRELS, {"bm25": {"p": {"a": 1}, "q": {"a": 2, "b": NAN}}}), ValueError,
+     "run 'bm25', query 'q', column score: must be a number; got nan"),
+    (lambda: from_trec({"p": {"a": 1}, "q": {"a": None}}, RUN), ValueError,
+     "qrels, query 'q', column relevance: must be a number; got nan"),
     (lambda: from_trec(QRELS, {}), ValueError, "the run has no rows"),
     (lambda: from_trec(QRELS, {"": "a.run"}), TypeError, "names as keys"),
     (lambda: from_trec(QRELS, ["a.run", "b.run"]), TypeError,
