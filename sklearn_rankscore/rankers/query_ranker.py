@@ -23,6 +23,7 @@ from .._validation import check_choice, check_cutoff, warn
 from ..metrics.evaluate import MetricLike
 from ..query_ids import Grouping, find_explicit_ids, find_query_ids, group_rows, no_groups_error
 from ..query_ids.lookup import check_same_order, fix_by_name
+from ..query_ids.read import as_objects
 from ..ranking.ties import TIES
 from ..scoring import make_ranking_scorer
 from ..scoring.predictions import last_step, predict_scores
@@ -646,20 +647,23 @@ COMPARED_ROWS = 100
 
 
 def _warn_of_id_feature(data: TrainingData) -> None:
-    """Warn if a column of a frame holds the query ids, such as the one that `groups` was."""
+    """Warn if columns of a frame hold the query ids, such as those that `groups` named."""
     if data.codes is None or data.ids is None or not (names := column_names(data.X)):
         return
     rows = np.unique(np.linspace(0, len(data.codes) - 1, COMPARED_ROWS).astype(np.intp))
     ids, features = data.ids[data.codes[rows]], safe_indexing(data.X, rows)
-    equal = (
-        name
-        for position, name in enumerate(names)
-        if np.array_equal(np.asarray(column_at(features, position)), ids)
-    )
-    if len(data.ids) > 1 and (name := next(equal, None)) is not None:
+    is_composite = isinstance(ids[0], tuple)
+    parts = map(as_objects, zip(*ids, strict=False)) if is_composite else [ids]
+    columns = [np.asarray(column_at(features, position)) for position in range(len(names))]
+    held = [
+        next((n for n, c in zip(names, columns, strict=True) if np.array_equal(c, part)), None)
+        for part in parts
+    ]
+    if len(data.ids) > 1 and None not in held:
+        kind, place = ("key", held) if is_composite else ("column", held[0])
         warn(
-            f"the column {name!r} of X holds the query ids, and the model is trained on it as a "
-            f"feature. Use QueryRanker(..., groups={name!r}), which leaves it out, or drop it."
+            f"the {kind} {place!r} of X holds the query ids, and the model is trained on it as a "
+            f"feature. Use QueryRanker(..., groups={place!r}), which leaves it out, or drop it."
         )
 
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rankscore import QueryRanker
+from sklearn_rankscore import QueryRanker, cross_val_query_scores
 
 X, Y, IDS = rows_of(30, 0)
 # the last is a category, whose order says little
@@ -67,6 +67,15 @@ def test_a_column_of_the_given_ids_among_the_features_warns(library, model):
     if library == "pandas":
         keeps = ColumnTransformer([("keep", "passthrough", list("abcd"))])
         QueryRanker(make_pipeline(keeps, model)).fit(given, Y, groups=IDS)
+
+
+def test_columns_of_a_composite_id_among_the_features_warn():
+    names, frame = ["time", "user"], FRAME.assign(user=IDS // 5, time=IDS % 5)
+    with pytest.warns(UserWarning, match=r"\['time', 'user'\] of X holds .*groups=\['time', 'user"):
+        cross_val_query_scores(QueryRanker(Ridge()), frame, Y, "ndcg", groups=names)
+    cross_val_query_scores(QueryRanker(Ridge(), groups=names), frame, Y, "ndcg", groups=names)
+    ids = list(zip(frame["time"], frame["user"], strict=True))
+    QueryRanker(Ridge()).fit(frame.drop(columns="time"), Y, groups=ids)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.coo_array])
