@@ -390,7 +390,10 @@ class _Task:
                 f"use a name, such as scoring='ndcg@10', or make_ranking_scorer({name!r}, ...)."
             )
         if calls_metric_function(scorer) and index_ids(y=self.y) is None:
-            fix = "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids."
+            fix = (
+                "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids; write "
+                "groups=None in the function if its rows, or all documents, are one query."
+            )
             raise no_groups_error(f"the metric function that {scorer!r} calls", fix=fix)
         ids = scorer._kwargs.get("groups") if is_of_metric_function(scorer) else None
         if ids is not None and self.arguments.get("test") is not None:

@@ -190,7 +190,7 @@ ADVICE = [
     (score(BY_SESSION, SESSIONS, cv=CV), PLACES, score(BY_SESSION, SESSIONS, **OF_SESSIONS)),
     (lambda: PIPELINE.fit(X, Y, groups=QID), "stepname__parameter",
      lambda: PIPELINE.fit(X, Y, ranker__groups=QID)),
-    *((call, "use scoring='ndcg@10' or make_scorer(ndcg_score, k=10), which get the ids",
+    *((call, "make_scorer(ndcg_score, k=10), which get the ids; write groups=None in the function",
        score(Ridge(), scoring=make_scorer(rs.ndcg_score, k=10), groups=QID, cv=CV))
       for call in OF_NAMES),
 ]  # fmt: skip
@@ -212,6 +212,20 @@ def test_a_function_may_pass_ids_or_find_them():
     ):
         values = score(Ridge(), scoring=make_scorer(function), **options)()["test_score"]
         np.testing.assert_allclose(values, expected)
+
+
+def test_a_function_may_say_that_its_rows_are_the_queries():
+    rows, labels = np.random.default_rng(0).normal(size=(24, 2)), np.tile([0, 1, 2, 0], 6)
+    options = {"groups": np.arange(24) // 4, "cv": CV}
+
+    def of_lists(y, predicted):
+        return rs.ndcg_score(y.reshape(-1, 4), predicted.reshape(-1, 4), k=3, groups=None)
+
+    values, expected = (
+        score(Ridge(), rows, labels, scoring, **options)()["test_score"]
+        for scoring in (make_scorer(of_lists), "ndcg@3")
+    )
+    np.testing.assert_allclose(values, expected)
 
 
 NO_PLACES = [QID, QID.tolist(), pd.Series(QID), True, 0, len, np.True_, 1.0, [], ["a", 1], b"q"]
