@@ -263,9 +263,6 @@ def _is_permutation(index: Any, other: Any) -> bool:
         return False
     if not (index.is_unique and other.is_unique) or index.nlevels != other.nlevels:
         return False
-    # pandas does not look up intervals that overlap
-    if hasattr(index, "overlaps") or hasattr(other, "overlaps"):
-        index, other = (i.astype(object) for i in (index, other))
     return bool((other.get_indexer(index) >= 0).all())
 
 

@@ -113,8 +113,6 @@ def group_rows(groups: Any, n_rows: int, name: str = "groups") -> Grouping:
     _check_ids(ids, n_rows, name)
     try:
         return _group(ids, values, n_rows, name)
-    except OverflowError:  # NumPy 2.5 does not compare times that no unit can express
-        return _gathered(*factorize(ids, name))
     except TypeError as error:
         if any_missing(ids.tolist()):
             raise missing_ids_error(name) from error
@@ -213,7 +211,7 @@ def _factorize_objects(ids: Array, name: str) -> tuple[Array, Array]:
         unique = unique.astype(ids.dtype)
     try:
         return in_sorted_order(unique, codes)
-    except (TypeError, OverflowError):
+    except TypeError:
         return unique, codes
 
 
@@ -477,18 +475,13 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
     is_instant = values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in _CALENDAR
     if not is_instant or (dates and values.dtype == "M8[D]"):
         return list(values.tolist())
-    try:  # those in nanoseconds would become integers
-        in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
-        are_exact = in_microseconds.astype(values.dtype) == values
-    except OverflowError:  # NumPy 2.5 converts no times that the unit cannot express
-        return list(values)
-    listed = in_microseconds.tolist()
-    if are_exact.all() and int not in set(map(type, listed)):
-        return listed
-    return [  # Python has no times beyond the year 9999
-        value if is_exact and not isinstance(value, int) else scalar
-        for value, is_exact, scalar in zip(listed, are_exact.tolist(), values, strict=True)
-    ]
+    # those in nanoseconds would become integers
+    in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
+    are_exact = in_microseconds.astype(values.dtype) == values
+    if are_exact.all():
+        return list(in_microseconds.tolist())
+    triples = zip(in_microseconds.tolist(), are_exact.tolist(), values, strict=True)
+    return [value if is_exact else scalar for value, is_exact, scalar in triples]
 
 
 def as_keys(values: Iterable[Any]) -> list[Any]:
