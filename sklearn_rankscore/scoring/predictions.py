@@ -84,8 +84,11 @@ def predict_scores(
     if scores.ndim == 1:
         # the second of two classes may be the lower one in CatBoost's `class_names`
         return -scores if len(classes) == 2 and classes[0] > classes[1] else scores
-    of_several_classes = _class_scores if per_class else _expected_grades
-    return of_several_classes(estimator, X, call, scores)
+    if not per_class:
+        return _expected_grades(estimator, X, call, scores)
+    if method == "decision_function":
+        _check_one_for_each_class(estimator)
+    return scores
 
 
 def _expected_grades(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
@@ -115,25 +118,14 @@ def mean_grades(probabilities: Array, grades: Array) -> Array:
     return np.asarray(np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS))
 
 
-def _class_scores(estimator: Any, X: MatrixLike, call: CallMethod, scores: Array) -> Array:
-    """`scores`, or probabilities where decision values compare pairs of classes."""
-    if not hasattr(estimator, "decision_function") or not _compares_pairs(estimator):
-        return scores
-    if hasattr(estimator, "predict_proba"):
-        return np.asarray(call(estimator, "predict_proba", X))
-    raise ValueError(
-        "decision_function_shape='ovo' gives one per pair of classes; to rank them use 'ovr'."
-    )
-
-
-def _compares_pairs(estimator: Any) -> bool:
-    """Whether decision values compare one class with another, as those of an SVC may."""
-    while True:
-        for fitted in ("best_estimator_", "estimator_"):
-            estimator = getattr(estimator, fitted, estimator)
-        if not is_pipeline(estimator):
-            return getattr(estimator, "decision_function_shape", "ovr") == "ovo"
-        estimator = estimator.steps[-1][1]
+def _check_one_for_each_class(estimator: Any) -> None:
+    """Refuse decision values that compare one class with another, as those of an SVC may."""
+    model, _ = last_step(estimator)
+    model, _ = last_step(getattr(model, "best_estimator_", model))
+    if getattr(model, "decision_function_shape", "ovr") == "ovo":
+        raise ValueError(
+            "decision_function_shape='ovo' gives one per pair of classes; to rank them use 'ovr'."
+        )
 
 
 def read_predictions(

@@ -214,10 +214,6 @@ def test_scores_of_pairs_of_classes_are_refused():
     for model in (piped, ms.GridSearchCV(pairs, {})):
         with pytest.raises(ValueError, match="decision_function_shape='ovo' gives one per pair"):
             scores(model, y, rows, "mrr(groups=rows)", 3)
-    # probabilities have one column per class, whatever the decision values are
-    pairs.predict_proba = lambda X: np.eye(3)[pairs.predict(X)]
-    scorer = rs.make_ranking_scorer("hit_rate@1", groups="rows")
-    assert scorer(pairs.fit(rows, y), rows, y) == pytest.approx(pairs.score(rows, y))
 
 
 def test_a_label_that_is_constant_in_training():
