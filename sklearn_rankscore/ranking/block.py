@@ -292,7 +292,7 @@ class Block:
             sizes = groups.size()
             size[rows] = sizes[np.arange(len(sizes)), before[rows]]
         count = np.rint(share[every_row, before] * size).astype(np.intp)
-        first = FirstGroup(before, size, count if ties == "average" else np.minimum(count, 1))
+        first = FirstGroup(before, size, count)
         missing = np.flatnonzero(count == 0)
         first.size[missing] = 0
         if len(missing) and (k is None or k > len(self.ranks)):

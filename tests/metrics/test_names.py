@@ -187,6 +187,12 @@ def test_a_name_of_a_million_letters_is_refused_at_once(name):
     assert len(str(error.value)) < 300
 
 
+def test_a_scoring_string_of_millions_of_letters_is_left_to_scikit_learn_at_once():
+    start = time.perf_counter()
+    assert not names_metric("a" * 10**7, get_scorer_names())
+    assert time.perf_counter() - start < 0.5  # 7 s when it was compared with known names
+
+
 @pytest.mark.parametrize("option", ["ties", "gain", "unjudged", "average", "like"])
 def test_a_value_of_a_million_letters_is_refused_at_once(option):
     start = time.perf_counter()

@@ -147,6 +147,7 @@ def test_what_a_block_tells():
     np.testing.assert_allclose(block.by_rank(linear)[0], [1, 1 / 3, 1 / 3, 1 / 3, 0])
     np.testing.assert_array_equal(block.ideal(linear), [[1, 1, 1, 0, 0], [2, 0, 0, 0, 0]])
     assert block.first_group(lambda y: y > 1, k=1).size.tolist() == [0, 1]
+    assert [block.first_group(lambda y: y == 0, k=k).size[0] for k in (1, 2)] == [0, 3]
     assert block.total(linear).tolist() == [3, 2]
     columns = Block.from_lists([pd.Series(y) for y in labels], [pd.Series(s) for s in scores])
     np.testing.assert_array_equal(columns.by_rank(linear), block.by_rank(linear))
