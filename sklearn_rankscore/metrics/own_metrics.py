@@ -15,7 +15,7 @@ from sklearn.metrics import get_scorer_names
 from .._validation import check_number
 from .definition import METRICS, SPELLINGS, Definition, declare, key
 from .metric import OF_METRICS, score
-from .names import AMBIGUOUS
+from .names import AMBIGUOUS, respelled
 from .options import DATA
 
 # arguments that a formula does not receive
@@ -193,6 +193,8 @@ def _register(definition: Definition) -> OwnMetric:
             taken = "by a scorer of scikit-learn"
         elif choices := AMBIGUOUS.get(key(spelling)):
             taken = f"because it may mean {choices}"
+        elif (other := respelled(spelling)) != spelling.strip():
+            taken = f"because it is read as {other!r}"
         if taken:
             raise ValueError(
                 f"the name {spelling!r} is taken {taken}. Register the metric under another one."

@@ -202,6 +202,8 @@ def other(block, beta):
         (("gs", first_label), ValueError, "taken by the metric 'gain_share'"),
         (("r2", first_label), ValueError, "'r2' is taken by a scorer of scikit-learn"),
         (("auc", first_label), ValueError, "taken because it may mean 'query_auc'"),
+        (("precision_at_5", first_label), ValueError, "because it is read as 'precision@5'"),
+        (("mine_at_5", first_label), ValueError, "because it is read as 'mine@5'"),
         (("Q@10", first_label), ValueError, r"^'Q@10' is not the name of a metric: names have"),
         (("a" * 10**6, first_label, "("), ValueError, r"^'\(' is not the name of a metric"),
         (("", first_label), ValueError, "'' is not the name of a metric"),
