@@ -142,12 +142,7 @@ REFUSED_VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("propensity", "message"), REFUSED_VALUES)
-def test_refused_propensities(propensity, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        dcg_score(Y, S, groups=GROUPS, propensity=propensity)
-
-
+# options that would count documents without a click
 REFUSED_OPTIONS = [
     ("hits", {"threshold": -1}, "takes no propensity with a gain of the label 0"),
     ("dcg", {"gain": [1, 2]}, "takes no propensity with a gain of the label 0"),
@@ -162,9 +157,12 @@ REFUSED_OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("metric", "options", "message"), REFUSED_OPTIONS)
-def test_options_that_would_count_documents_without_a_click(metric, options, message):
-    with pytest.raises(ValueError, match=message):
+REFUSED = [("dcg", {"propensity": values}, message) for values, message in REFUSED_VALUES]
+
+
+@pytest.mark.parametrize(("metric", "options", "message"), REFUSED + REFUSED_OPTIONS)
+def test_refused(metric, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
         evaluate(Y, S, metric, **{"groups": GROUPS, "propensity": P, **options})
 
 

@@ -46,10 +46,8 @@ OPTIONS = [
       )],
     *[(f, {"k": k}, ValueError, "k must be at least 1, or None for no cut-off; got")
       for f in (ndcg_score, map_score, recall_at_k) for k in (0, -1, np.int64(0))],
-    (ndcg_score, {"ties": "mean"}, ValueError, "ties must be one of 'average', .*; got 'mean'"),
-    (ndcg_score, {"ties": "averge"}, ValueError, "Did you mean 'average'"),
-    (ndcg_score, {"gain": "exp"}, ValueError, "gain must be one of 'linear', 'exponential'"),
-    (ndcg_score, {"gain": "exponental"}, ValueError, "Did you mean 'exponential'"),
+    (ndcg_score, {"ties": "averge"}, ValueError, "one of 'average', .*Did you mean 'average'"),
+    (ndcg_score, {"gain": "exponental"}, ValueError, "one of 'linear', .*mean 'exponential'"),
     (ndcg_score, {"gain": None}, TypeError, "gain must be 'linear', .* or a callable; got None"),
     (ndcg_score, {"gain": [[0, 1], [2, 3]]}, TypeError, "gain must be 'linear'"),
     (ndcg_score, {"gain": {0: 0, 2: 1}}, ValueError, "each label from 0 to the highest; .* 0, 2"),
@@ -116,11 +114,9 @@ def test_options_are_keyword_only(metric):
 
 
 NAMES = [
-    ("log_loss", ValueError, "'log_loss' is not a known metric.* Known are map, mrr"),
     ("", ValueError, "'' is not the name of a metric. Names are written"),
     ("ndcg@", ValueError, "cut-off after @ must be a positive integer, got ''"),
     ("ndcg@0", ValueError, "cut-off after @ must be a positive integer, got '0'"),
-    ("ndcg@ten", ValueError, "cut-off after @ must be a positive integer, got 'ten'"),
     ("ndcg@٣", ValueError, "cut-off after @ must be a positive integer"),
     ("ndcg@10@20", ValueError, "cut-off after @|not the name"),
     ("ndcg(", ValueError, "is not the name of a metric"),
@@ -130,8 +126,6 @@ NAMES = [
     ("ndcg@3(k=4)", ValueError, "gives 'k' twice"),
     ("ndcg(gian=linear)", ValueError, "'ndcg' has no option 'gian'; .* Did you mean 'gain'"),
     ("mrr(gain=linear)", ValueError, "'mrr' has no option 'gain'; there are k, threshold"),
-    ("ndcg(gain=cubic)", ValueError, "gain must be one of"),
-    ("query_auc@10", ValueError, "'query_auc' has no option 'k'"),
     ("ndcg(like=spark)", ValueError, "like must be one of 'sklearn', 'lightgbm'"),
     ("spearman(like=ranx)", ValueError, "like='ranx' has no 'spearman'; it has"),
     ("map(denominator=hits,average=micro)", ValueError, "average='micro' requires .* options"),
@@ -154,13 +148,8 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "error", "message"), NAMES)
-def test_wrong_names_are_refused(name, error, message):
-    with pytest.raises(error, match=message):
-        evaluate(Y, S, name, groups=G)
-
-
 EVALUATE = [
+    *(({"metrics": name}, error, message) for name, error, message in NAMES),
     ({"gain": "linear", "metrics": "mrr"}, ValueError, "'mrr' has no option 'gain'"),
     (
         {"gian": "linear", "metrics": ["ndcg", "mrr"]},
@@ -173,8 +162,6 @@ EVALUATE = [
         ValueError,
         "gain='linear' contradicts the metric 'ndcg', which sets it to 'binary'. Leave one of them",
     ),
-    ({"y_true": -Y}, ValueError, "negative labels .smallest -1"),
-    ({"y_true": Y * 9, "metrics": ["mrr", "err"]}, ValueError, r"must lie in \[0, 4\]"),
     ({"like": "lightbgm"}, ValueError, "like must be one of .*Did you mean 'lightgbm'"),
     ({"like": "lightgbm", "metrics": "err"}, ValueError, "like='lightgbm' has no 'err'"),
     (
@@ -188,7 +175,6 @@ EVALUATE = [
         "like='ranx' has no '<lambda>",
     ),
     ({"metrics": lambda block: block.sizes, "k": 3}, ValueError, "has no option 'k'"),
-    ({"k": 0}, ValueError, "k must be at least 1"),
 ]
 
 

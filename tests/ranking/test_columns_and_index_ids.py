@@ -1,6 +1,7 @@
 """Query ids in an index, columns of shape (n, 1), long lists without ids, extreme weights."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -42,12 +43,6 @@ def test_ids_are_found_in_an_index_level(y_true, y_score):
     assert scores.ids.tolist() == sorted(set(G.tolist()))
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_function_finds_ids_in_an_index(metric):
-    function = METRICS[metric].function
-    assert function(pd.Series(Y, INDEX), S) == function(Y, S, groups=G)
-
-
 def test_given_ids_take_precedence_over_an_index():
     other = np.arange(60) % 5
     given = ndcg_score(pd.Series(Y, INDEX), pd.Series(S, OTHER), groups=other)
@@ -70,44 +65,45 @@ def test_an_index_of_other_names_or_of_rows_of_queries_is_no_id():
     assert ndcg_score(*two_dimensional) == ndcg_score(Y.reshape(6, 10), S.reshape(6, 10))
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_score", "groups"),
-    [
-        (Y[:, None], S, G),
-        (Y, S[:, None], G),
-        (pd.DataFrame({"rel": Y}), pd.DataFrame({"score": S}), G),
-        (pd.DataFrame({"rel": Y}, INDEX), S, None),
-        (Y[:, None].tolist(), S, G),
-        (Y[:, None], S, "none"),
-    ],
-)
+ONE = pd.DataFrame({"rel": [1]}, pd.Index(["a"], name="qid"))
+COLUMNS = [
+    (Y[:, None], S, G),
+    (Y, S[:, None], G),
+    (pd.DataFrame({"rel": Y}), pd.DataFrame({"score": S}), G),
+    (pd.DataFrame({"rel": Y}, INDEX), S, None),
+    (Y[:, None].tolist(), S, G),
+    (Y[:, None], S, "none"),
+    # of one document
+    ([[1]], [0.5], ["a"]),
+    ([1], [[0.5]], ["a"]),
+    (ONE, [[0.5]], None),
+]
+
+
+@pytest.mark.parametrize(("y_true", "y_score", "groups"), COLUMNS)
 def test_columns_are_raveled_with_the_warning_of_sklearn(y_true, y_score, groups):
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
         value = ndcg_score(y_true, y_score, groups=groups, k=10)
-    expected = ndcg_score([Y], [S], k=10) if isinstance(groups, str) else by_hand()
+    expected = 1.0 if len(y_true) == 1 else by_hand()
+    if isinstance(groups, str):
+        expected = ndcg_score([Y], [S], k=10)
     assert value == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("y_true", "y_score", "groups"),
-    [
-        ([[1]], [0.5], ["a"]),
-        ([1], [[0.5]], ["a"]),
-        (pd.DataFrame({"rel": [1]}, pd.Index(["a"], name="qid")), [[0.5]], None),
-    ],
-)
-def test_a_column_of_one_document_is_raveled_as_well(y_true, y_score, groups):
-    with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
-        assert mrr_score(y_true, y_score, groups=groups) == 1
 
 
 def test_a_single_row_of_one_document_is_a_query():
     assert mrr_score([[1]], [[0.5]]) == 1
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_a_long_list_without_ids_warns(metric):
-    function, y, s = METRICS[metric].function, np.resize(Y, 1001), np.arange(1001) % 7
+WITHOUT_IDS = {name: metric.function for name, metric in METRICS.items()} | {
+    "evaluate": partial(evaluate, metrics="ndcg"),
+    "query_scores": lambda y, s, **ids: query_scores(y, s, "ndcg", **ids).mean(),
+    "convention_report": partial(sklearn_rankscore.convention_report, metrics="ndcg"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_IDS)
+def test_a_long_list_without_ids_warns(name):
+    function, y, s = WITHOUT_IDS[name], np.resize(Y, 1001), np.arange(1001) % 7
     with pytest.warns(UserWarning, match=r"all 1001 documents.*groups=.*groups='none'") as caught:
         value = function(y, s)
     assert caught[0].filename == __file__  # and not a file of the package
@@ -115,15 +111,6 @@ def test_a_long_list_without_ids_warns(metric):
     assert function(y, s, groups="none") == value
     assert function([y], [s]) == value
     function(y[:1000], s[:1000])
-
-
-def test_the_warning_of_evaluate_and_query_scores():
-    y, s = np.resize(Y, 1001), np.arange(1001)
-    for function in (evaluate, query_scores, sklearn_rankscore.convention_report):
-        with pytest.warns(UserWarning, match="ranked as a single query") as caught:
-            function(y, s, metrics="ndcg")
-        assert caught[0].filename == __file__
-        function(y, s, metrics="ndcg", groups="none")
 
 
 @pytest.mark.parametrize(

@@ -67,14 +67,6 @@ def test_all_metrics_at_the_same_time_with_n_jobs(frequent_switching):
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-def test_joblib(backend):
-    scorer = make_ranking_scorer("map@10")
-    with joblib.parallel_backend(backend, n_jobs=2):
-        scores = joblib.Parallel()(joblib.delayed(scorer)(MODEL, X, Y) for _ in range(4))
-    assert set(scores) == {scorer(MODEL, X, Y)}
-
-
-@pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_strings_in_the_workers_of_a_search(backend):
     call = {"scoring": "ndcg@10", "cv": QueryKFold(4), "error_score": "raise"}
     expected = cross_val_score(Ridge(), X, Y, **call)
