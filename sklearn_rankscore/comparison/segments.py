@@ -393,34 +393,38 @@ def segment_parts(scores: QueryScores, column: SegmentColumn) -> list[SegmentPar
     order = np.argsort(column.codes, kind="stable")
     starts = np.searchsorted(column.codes[order], np.arange(len(column.values)))
     rows = np.split(order, starts[1:])
-    own = np.array([np.add.reduceat(power, starts) for power in _powers(scores, order)])
+    own = np.array([np.add.reduceat(power, starts, axis=1) for power in _powers(scores, order)])
     rest = _of_rest(own)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.asarray(own[1] / own[1].sum(axis=0))
+        shares = own[1] / own[1].sum(axis=1, keepdims=True)
         (mean, error, df), (other, other_error, other_df) = map(_mean_and_error, (own, rest))
         both = error + other_error
         t = np.abs(mean - other) / np.sqrt(both)
         degrees = both**2 / (error**2 / df + other_error**2 / other_df)
-        p_values = np.asarray(2 * stats.t.sf(t, degrees))
+        p_values = np.asarray(2 * stats.t.sf(t, degrees)).T
     values = np.where(scores.included(), scores.values, np.nan)
     for of_segment, p_value in zip(rows, p_values, strict=True):
         for part in (of_segment, np.delete(np.arange(len(order)), of_segment)):
             p_value[has_few_distinct(values, 1.0, part)] = np.nan
     return [
         SegmentPart(Segment(column.name, value), *of)
-        for value, *of in zip(column.values, rows, shares, p_values, strict=True)
+        for value, *of in zip(column.values, rows, shares.T, p_values, strict=True)
     ]
 
 
 def _powers(scores: QueryScores, order: Array) -> Iterator[Array]:
-    """1, w, w v, (w v)², w² v, w², …, w⁵ for centered values v of weight w; 0 if not included."""
+    """1, w, w v, (w v)², w² v, w², …, w⁵ for centered values v of weight w; 0 if not included.
+
+    A row for each metric, whose sums then do not depend on how many other metrics there are.
+    """
     weights = np.ones(len(order)) if scores.weights is None else scaled_weights(scores.weights)
-    included = scores.included()[order].astype(np.float64)
+    included = np.array(scores.included()[order].T, dtype=np.float64, order="C")
     yield included
-    w, v = included * weights[order, None], scores.values[order]
+    w, v = included * weights[order], np.array(scores.values[order].T, order="C")
     v[included == 0] = 0.0
     # the test does not depend on the origin, and far from it squares would cancel
-    v -= (w * v).sum(axis=0) / np.maximum(w.sum(axis=0), np.finfo(np.float64).tiny)
+    total = np.maximum(w.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    v -= (w * v).sum(axis=1, keepdims=True) / total
     yield w
     yield w * v
     yield (w * v) ** 2
@@ -431,9 +435,9 @@ def _powers(scores: QueryScores, order: Array) -> Iterator[Array]:
 
 def _of_rest(sums: Array) -> Array:
     """The sums over all other segments; differences from the total would cancel."""
-    none = np.zeros_like(sums[:, :1])
-    before = np.concatenate([none, sums[:, :-1]], axis=1).cumsum(axis=1)
-    after = np.concatenate([none, sums[:, :0:-1]], axis=1).cumsum(axis=1)[:, ::-1]
+    none = np.zeros_like(sums[..., :1])
+    before = np.concatenate([none, sums[..., :-1]], axis=-1).cumsum(axis=-1)
+    after = np.concatenate([none, sums[..., :0:-1]], axis=-1).cumsum(axis=-1)[..., ::-1]
     return np.asarray(before + after)
 
 

@@ -145,17 +145,17 @@ OPTIONS = [{}, {"correction": "tukey"}, {"method": "bootstrap", "n_resamples": 9
 @pytest.mark.parametrize("options", OPTIONS, ids=["permutation", "tukey", "bootstrap"])
 def test_a_p_value_does_not_depend_on_other_metrics_or_segments(options):
     """Those of flips, of the Tukey test and the ends of the bootstrap, for one seed."""
-    values = np.random.default_rng(0).random((3, 40, 3))
+    values = np.random.default_rng(0).random((3, 400, 3))
     values[2, 5, 2] = np.nan
 
     def compared(*columns, by=None):
         names = np.array(["ndcg", "mrr", "map"])[[*columns]].tolist()
         systems = {
-            f"s{i}": QueryScores(range(40), of[:, columns], names) for i, of in enumerate(values)
+            f"s{i}": QueryScores(range(400), of[:, columns], names) for i, of in enumerate(values)
         }
         return compare(systems, pairs="all", random_state=0, by=by, **options)
 
-    half, third = {"half": np.arange(40) % 2}, {"third": np.arange(40) % 3}
+    half, third = {"half": np.arange(400) % 2}, {"third": np.arange(400) % 3}
     pairs = [(compared(0), compared(1, 0, 2))]
     if "correction" not in options:
         by_half = compared(0, by=half)
