@@ -25,7 +25,7 @@ UNSAFE = re.compile(
 )
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
-LATEX |= {"≤": r"$\leq$", "−": "$-$", "<": "$<$", ">": "$>$"}
+LATEX |= {"≤": r"$\leq$", "−": "$-$", "<": "$<$", ">": "$>$", "|": r"\textbar{}"}
 MARKDOWN = re.compile(r"([\\|*_`~$<>\[\]]|&(?=#?\w+;))")
 # what spreadsheets take for a formula, but no number
 FORMULA = re.compile(r"(?![+-][\d.]+(e[+-]\d+)?$)\s*[=+\-@＝＋－＠]")

@@ -39,7 +39,7 @@ def test_text_from_outside_stays_in_its_cell(form):
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in evil.splitlines()[2:-2]} == {6}
         assert r"\<b\>\|\*\_\$\&amp;\\%\~" in evil
     if form == "latex":
-        assert r"$<$b$>$|*\_\$\&amp;\textbackslash{}\%\textasciitilde{}" in evil
+        assert r"$<$b$>$\textbar{}*\_\$\&amp;\textbackslash{}\%\textasciitilde{}" in evil
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+A1", "-A1", "@SUM(A1)", " =1+1", "＝1"])
