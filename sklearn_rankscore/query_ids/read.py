@@ -405,19 +405,19 @@ def check_no_row_numbers(given: Any, name: str) -> None:
         raise ValueError(f"{name} must not be row numbers of a table: pass ids, such as X['qid'].")
 
 
-def check_no_nan(ids: Array, name: str = "groups") -> None:
+def check_no_nan(ids: Array, name: str) -> None:
     """Refuse NaN and NaT; `factorize` refuses missing values among objects."""
     if ids.dtype.kind in "fmM" and (ids != ids).any():
         raise missing_ids_error(name)
 
 
-def check_no_missing(ids: Array, name: str = "groups") -> None:
+def check_no_missing(ids: Array, name: str) -> None:
     """Refuse NaN, NaT and None, among objects too."""
     if which_missing(ids).any():
         raise missing_ids_error(name)
 
 
-def missing_ids_error(name: str = "groups") -> ValueError:
+def missing_ids_error(name: str) -> ValueError:
     """The error for rows without an id."""
     return ValueError(f"{name} must not have missing values; every row needs an id.")
 
