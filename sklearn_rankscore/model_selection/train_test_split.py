@@ -99,7 +99,7 @@ def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:
     name = QID if source is None else source
     check_same_order(X=arrays[0], groups=given)
     table = next((array for array in arrays if ids_in(array, name) is not None), None)
-    ids = find_explicit_ids(table, groups=given, id_source=None if table is None else name)
+    ids = find_explicit_ids(table, None, groups=given, id_source=None if table is None else name)
     if ids is None:
         fix = next((change for array in arrays if (change := fix_by_name(array))), None)
         fix = fix or f"no array has a column or index level {name!r}; pass them as groups=ids."

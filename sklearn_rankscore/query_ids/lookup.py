@@ -34,7 +34,7 @@ class NoGroupsError(ValueError):
 
 
 def find_query_ids(
-    X: Any = None, y: Any = None, *, groups: Any = None, qid: Any = None, id_source: IdSource = None
+    X: Any, y: Any, *, groups: Any = None, qid: Any = None, id_source: IdSource
 ) -> Any:
     """Row-aligned query ids for a metric, or None if there are none.
 
@@ -75,9 +75,7 @@ def check_place(source: Any) -> None:
         )
 
 
-def find_explicit_ids(
-    X: Any = None, y: Any = None, *, groups: Any = None, qid: Any = None, id_source: IdSource = None
-) -> Any:
+def find_explicit_ids(X: Any, y: Any, *, groups: Any, qid: Any = None, id_source: IdSource) -> Any:
     """Row-aligned query ids for an object that is given `groups` itself, or None.
 
     `groups` takes precedence over `qid` and over ids in the data. It may be coarser than these, as
