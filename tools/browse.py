@@ -2,7 +2,7 @@
 
     python tools/browse.py docs/_build/html
 
-Each page is shown at 1,400 and 420 pixels, in the light and in the dark theme. Errors of the
+Each page is shown at 1,400 and 420 pixels, and in the light and in the dark theme. Errors of the
 console, failed requests (all those to other hosts fail), images that are not shown, links to pages
 or places that do not exist, TeX that was not rendered, pages wider than the window, and text with
 little contrast are reported. Then the searches of `SEARCHES` are made. The exit status is 1 if
@@ -54,12 +54,13 @@ async () => {
 }
 """
 
-# the faults of a page at the present width, in a theme
-LAYOUT = r"""
+WIDTH = "document.scrollingElement.scrollWidth"
+
+# text of little contrast in a theme
+CONTRAST = r"""
 theme => {
   document.documentElement.dataset.theme = theme;
-  const faults = [], root = document.scrollingElement;
-  if (root.scrollWidth > innerWidth) faults.push(`${root.scrollWidth} pixels wide`);
+  const faults = [];
   const parse = color => color.match(/[\d.]+/g).map(Number);
   const luminance = color => {
     const [r, g, b] = color.map(c => c / 255).map(
@@ -117,11 +118,12 @@ class Browser:
         self.page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         self.page.goto(self.host + ROOT + path, wait_until="load")
         faults = self.page.evaluate(CONTENT)
+        for theme in THEMES:
+            faults += [f"{theme}: {fault}" for fault in self.page.evaluate(CONTRAST, theme)]
         for width in WIDTHS:
             self.page.set_viewport_size({"width": width, "height": 900})
-            for theme in THEMES:
-                layout = self.page.evaluate(LAYOUT, theme)
-                faults += [f"{width} pixels, {theme}: {fault}" for fault in layout]
+            if (wide := self.page.evaluate(WIDTH)) > width:
+                faults.append(f"{wide} pixels wide in a window of {width}")
         links = [link for link in self.page.evaluate(LINKS) if link.startswith(self.host)]
         return faults + self._faults, set(self.page.evaluate(PLACES)), links
 
