@@ -65,7 +65,7 @@ OPTIMIZATIONS: dict[str, list[tuple[object, str, object]]] = {
     "longer keys where short ones collide": [(fill, "COLLIDING", 1e9)],
     "exact keys where many tie": [(documents, "MANY", 1e9), (documents, "MANY_IN_SHORT", 1e9)],
     "decimals as integers": [(fill, "write_decimals", lambda *_: False)],
-    "columns in keys where many tie": [(fill, "POSITIONED", 0)],
+    "columns in short keys where many tie": [(fill, "MEDIUM_IN_ORDER", 0)],
     "few distinct scores as ranks": [(fill, "write_ranks", lambda *_: False)],
     "candidates": [(engine, "FEW", 0), (score_order, "FEW", 0)],
     "sorting network": [

@@ -32,9 +32,9 @@ CHUNK = 2**19
 # would collide in them
 SHALLOW = 32
 
-# rows up to this width, in which equal scores are many and ranked in input order, have columns in
-# their keys: 64 bits have room for both
-POSITIONED = 2**12
+# where the input order ranks equal scores, which are many, keys with columns rank whole rows of up
+# to this mean size faster than their candidates are ranked
+MEDIUM_IN_ORDER = 2**12
 
 # the share of documents that can be among the first ranks from which on longer keys cost less than
 # ranking these documents again
@@ -103,11 +103,11 @@ def _ways_to_write(documents: Documents, depth: int | None, width: int) -> Itera
     """The kinds of keys that may be written, the cheapest first."""
     kind = exact = partial(Kind, n_grades=documents.n_grades)
     has_many_ties = documents.has_many_ties
-    has_columns = documents.input_order_decides and has_many_ties and width <= POSITIONED
+    has_columns = documents.input_order_decides and has_many_ties
     if has_columns:
         exact = partial(kind, column_bits=(width - 1).bit_length())
     # candidates of long rows are sorted faster than whole rows
-    is_long = documents.mean_size > MEDIUM and not has_columns
+    is_long = documents.mean_size > (MEDIUM_IN_ORDER if has_columns else MEDIUM)
     if has_many_ties and (documents.has_large_groups or not is_long):
         yield exact(np.int32, write_decimals)
         yield exact(np.int32, write_ranks)

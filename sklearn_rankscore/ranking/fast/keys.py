@@ -103,8 +103,9 @@ def write_ranks(keys: Array, labels: Array | int, scores: Array, mask: int) -> b
     """Write keys that begin with the rank of a score among the distinct ones, if these are few."""
     scores = scores.astype(np.float64, copy=False)
     distinct, slots = np.unique(scores[:TRIED]), _slots(scores)
+    most = min(MOST_DISTINCT, _infinity(keys.dtype) >> mask.bit_length())
     for _ in range(2):  # with those of the first scores, and with the others
-        if len(distinct) > MOST_DISTINCT:
+        if len(distinct) > most:
             return False
         table = np.full(SLOTS, np.nan)
         table[_slots(distinct)] = distinct

@@ -173,7 +173,7 @@ CONSTANTS = {
     "candidates": {"SHORT": 1, "FEW": 1},
     "no candidates": {"SHORT": 1, "FEW": 0},
     "columns in keys": MANY_TIES,
-    "no columns in keys": {**MANY_TIES, "POSITIONED": 0},
+    "no columns in short keys": {**MANY_TIES, "MEDIUM_IN_ORDER": 0},
     "parts of labels": {"LOOK_UP": 3, "ENCODED": 3},
 }
 
@@ -244,6 +244,17 @@ def test_one_query_of_many_documents_among_short_ones():
     g = np.repeat(np.arange(5), [1, 2, 300_000, 3, 1])
     y, s = random.integers(0, 5, len(g)), random.permutation(len(g)) * 1.0
     assert_fast_is_plain(y, s, g, SHALLOW)
+
+
+@pytest.mark.filterwarnings("ignore:(in )?nearly all queries:UserWarning")
+@pytest.mark.parametrize("scores", ["a few large groups", "small groups", "decimals"])
+def test_ties_of_a_query_of_many_documents_in_input_order(scores):
+    """Keys have few bits for scores beside those of its columns."""
+    random = np.random.default_rng(0)
+    g = np.repeat(np.arange(400), [300_000] + [1] * 399)
+    y, s = random.integers(0, 63, len(g)), SCORES_OF[scores](len(g), random)
+    for names in (["ndcg@10", "hits@30"], ["ndcg"]):
+        assert_fast_is_plain(y, s, g, names, ties="stable")
 
 
 @pytest.mark.parametrize("width", range(2, 17))
