@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import Array, IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count, check_number, counted, examples
 from ..metrics.segment import ALL_QUERIES
-from ..query_ids.read import as_keys
+from ..query_ids.read import comparable_ids
 from ..ranking import scaled_weights
 from .intervals import (
     TOLERANCE,
@@ -406,7 +406,7 @@ def _aligned(first: QueryScores, second: QueryScores, names: str) -> QueryScores
             f"{', '.join(sorted(unpaired))}."
         )
     if not np.array_equal(first.ids, second.ids):
-        queries, others = as_keys(first.ids), as_keys(second.ids)
+        queries, others = comparable_ids(first.ids), comparable_ids(second.ids)
         if unpaired := set(queries) ^ set(others):
             check_same_kind(queries, others, names)
             raise ValueError(

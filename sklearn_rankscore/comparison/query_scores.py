@@ -20,7 +20,7 @@ from ..metrics.metric import Metric, measure
 from ..metrics.names import is_metric
 from ..metrics.propensity import read_propensity
 from ..metrics.resolve import resolve, resolve_all
-from ..query_ids.read import as_id_column, check_no_missing
+from ..query_ids.read import as_id_column, missing_ids_error, which_missing
 from ..ranking import Queries, read_queries, scaled_weights
 from .intervals import (
     Interval,
@@ -450,7 +450,8 @@ def as_id_array(ids: Any) -> Array:
     if isinstance(ids, Iterator | KeysView):
         ids = list(ids)
     column: Array = ids if isinstance(ids, np.ndarray) else as_id_column(ids, "ids")
-    check_no_missing(column, "ids")
+    if which_missing(column).any():
+        raise missing_ids_error("ids")
     return column
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from .._table import Number, Table
 from .._typing import Array
 from .._validation import check_choice, check_flag, check_fraction, counted
-from ..query_ids.read import as_keys
+from ..query_ids.read import comparable_ids
 from ..ranking import scaled_weights
 from .compare import align, check_query_scores, check_same_kind
 from .intervals import (
@@ -260,7 +260,7 @@ def _values(
             "human and machine_on_all must have the same metrics; got "
             f"{', '.join(metrics)} and {', '.join(elsewhere[first].metrics)}."
         )
-    queries, all_queries = as_keys(judged[0].ids), as_keys(elsewhere[first].ids)
+    queries, all_queries = comparable_ids(judged[0].ids), comparable_ids(elsewhere[first].ids)
     check_same_kind(queries, all_queries, "human and machine_on_all")
     row_of = {query: row for row, query in enumerate(queries)}
     rows = np.array([row_of.get(query, -1) for query in all_queries])

@@ -28,7 +28,7 @@ from ..metrics.segment import (
 )
 from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
-from ..query_ids.read import as_key, as_keys, as_objects, factorize, of_python
+from ..query_ids.read import as_objects, comparable_ids, factorize, python_values
 from ..ranking import scaled_weights
 from .intervals import Interval, has_few_distinct, of_equal_variances
 from .tabular import Record, Records
@@ -63,7 +63,7 @@ def read_segments(
     the order of the columns in `rows`. Beside other columns, one of the query ids says which query
     each value belongs to, and is no segment itself.
     """
-    queries = as_keys(ids)
+    queries = comparable_ids(ids)
     given = _by_name(segments, queries)
     columns = {name: _values_and_keys(name, column, queries) for name, column in given.items()}
     shared = _key_among(columns, queries, grouping) if len(columns) > 1 else None
@@ -98,7 +98,7 @@ def read_segments(
             )
         else:
             read[name] = values
-    return {name: of for name, of in read.items() if as_keys(of) != queries} or read
+    return {name: of for name, of in read.items() if comparable_ids(of) != queries} or read
 
 
 def _by_name(segments: Any, queries: list[Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _by_name(segments: Any, queries: list[Any]) -> dict[str, Any]:
     if not columns and isinstance(segments, Mapping):
         of_names = segments.values()
         are_columns = all(hasattr(of, "__len__") and not isinstance(of, str) for of in of_names)
-        by_name = are_columns and set(queries).isdisjoint(map(as_key, segments))
+        by_name = are_columns and set(queries).isdisjoint(comparable_ids(segments))
         columns = dict(segments) if by_name else {"segment": segments}
         if not segments:
             raise ValueError("segments must hold at least one column; got none.")
@@ -127,17 +127,17 @@ def _values_and_keys(
     """
     keys: list[Hashable] | None = None
     if isinstance(column, Mapping):
-        of_key = dict(zip(as_keys(column), column.values(), strict=True))
+        of_key = dict(zip(comparable_ids(column), column.values(), strict=True))
         if not of_key.keys() >= set(queries):
             raise _missing_error(name, [*of_key], queries)
         column, keys = [of_key[query] for query in queries], queries
     elif hasattr(column, "iloc"):
         index = column.index
         counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
-        keys = None if counts and index.name is None else as_keys(index.to_numpy())
+        keys = None if counts and index.name is None else comparable_ids(index.to_numpy())
     values, missing = values_and_missing(column)
     if missing.any() or values.dtype.kind in "mM":
-        values = as_objects(of_python(values))
+        values = as_objects(python_values(values))
         values[missing] = None
     return values, keys
 
@@ -169,7 +169,7 @@ def _key_among(
         # values of documents are no key, even if those of some column are all distinct
         if grouping is not None and len(column) == grouping.n_rows != len(queries):
             continue
-        values = as_keys(column)
+        values = comparable_ids(column)
         if (order := _positions(values, queries)) is not None:
             keys[tuple(order)] = name, values
         elif queries[0] not in values and {*map(str, queries)} <= {*map(str, values)}:

@@ -17,12 +17,10 @@ from typing import (
     overload,
 )
 
-import numpy as np
-
 from .._table import Table, html_of_fields
 from .._typing import DataFrameLibrary
 from .._validation import check_choice, check_count, examples, installed
-from ..query_ids.read import as_objects, of_python
+from ..query_ids.read import as_objects, python_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +34,7 @@ R = TypeVar("R", bound="Record")
 
 def _of_one_type(column: Any) -> Any:
     """A column of Python's values, as text if it mixes types other than numbers."""
-    values = of_python(column if isinstance(column, np.ndarray) else as_objects(column))
+    values = python_values(column)
     types = {*map(type, values)} - {type(None)}
     if len(types) > 1 and types != {int, float}:
         return [None if value is None else str(value) for value in values]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import shown
-from ..query_ids.read import as_objects, factorize, of_python
+from ..query_ids.read import as_objects, factorize, python_values
 
 # a column of ids: either the ids, and None, or some values and the position among them of each row
 Ids: TypeAlias = tuple[Array, Array | None]
@@ -109,7 +109,7 @@ def in_common(columns: Sequence[Ids], name: str) -> tuple[Array, list[Array]]:
     _refuse_unequal(values, name)
     if len({of.dtype.kind for of in values} | {"O"}) > 2 or values[0].dtype.kind == "O":
         # integers and floats together would be rounded
-        every = as_objects([one for of in values for one in of_python(of, dates=False)])
+        every = as_objects([one for of in values for one in python_values(of, dates=False)])
     else:
         every = np.concatenate(values)
     if not len(every):

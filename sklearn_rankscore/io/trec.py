@@ -13,7 +13,7 @@ import numpy as np
 from .._columns import LARGEST_EXACT_INTEGER, check_in_memory
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, shown
-from ..query_ids.read import as_objects, of_python
+from ..query_ids.read import as_objects, python_values
 from .columns import Columns, columns_of
 from .join import ALONE, Documents, join
 from .table import Table
@@ -286,5 +286,5 @@ def _texts(ids: Array) -> list[str]:
         one if type(one) is str
         else one.decode(errors="surrogateescape") if isinstance(one, bytes)
         else str(int(one) if isinstance(one, float) and one.is_integer() else one)
-        for one in of_python(ids, dates=False)
+        for one in python_values(ids, dates=False)
     ]  # fmt: skip

@@ -24,7 +24,7 @@ from ..metrics.resolve import list_metrics, resolve_all
 from ..metrics.segment import ALL_QUERIES, MISSING, Segment
 from ..query_ids import group_rows
 from ..query_ids.lookup import index_ids
-from ..query_ids.read import as_objects, of_python
+from ..query_ids.read import as_objects, python_values
 from ..ranking import Queries, read_queries
 from .moments import DifferenceSummary, Moments
 
@@ -425,7 +425,7 @@ class RankingAccumulator:
         state = self._counted()
         parts = [ids for ids, _ in state.values]
         if len({ids.dtype.kind for ids in parts}) > 1:  # numbers and text stay what they are
-            parts = [as_objects(of_python(ids)) for ids in parts]
+            parts = [as_objects(python_values(ids)) for ids in parts]
         ids = np.concatenate(parts)
         grouping = group_rows(ids, len(ids))
         if len(grouping) < len(ids):
@@ -513,7 +513,7 @@ def segment_values(name: str, column: Any) -> Array:
     """A column of segments as objects, in which missing values are a segment of their own."""
     values, missing = of_segments.values_and_missing(column)
     of_segments.refuse_missing_as_text(name, values, missing)
-    values = as_objects(of_python(values))
+    values = as_objects(python_values(values))
     values[missing] = MISSING
     return values
 

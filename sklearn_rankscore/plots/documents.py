@@ -17,7 +17,7 @@ from ..comparison.segments import bin_segments
 from ..metrics.evaluate import by_system
 from ..metrics.segment import MISSING
 from ..query_ids.lookup import check_same_order
-from ..query_ids.read import as_key, as_keys, of_python
+from ..query_ids.read import comparable_ids, python_values
 from ..ranking import Queries, read_queries
 from ..ranking.queries import apply_rule, is_judged
 from . import style
@@ -280,11 +280,12 @@ class RankChangeDisplay(PredictionsDisplay):
         systems = by_name(y_score, "model")
         check_two(systems)
         (name, first), (other, second) = read_systems(y_true, systems, groups, "error").items()
-        ids, keys = of_python(first.ids), as_keys(first.ids)
+        ids = python_values(first.ids)
         query = ids[0] if query is None and len(ids) == 1 else query
-        if as_key(query) not in keys:
+        *keys, key = comparable_ids([*ids, query])
+        if key not in keys:
             raise ValueError(f"query must be one of the query ids, {examples(ids)}; got {query!r}.")
-        rows = np.flatnonzero(first.grouping.codes == keys.index(as_key(query)))
+        rows = np.flatnonzero(first.grouping.codes == keys.index(key))
         judged = is_judged(first.y_true[rows])
         rows = rows[judged] if unjudged == "drop" else rows
         labels = first.y_true[rows]

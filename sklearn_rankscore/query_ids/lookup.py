@@ -11,7 +11,7 @@ import numpy as np
 from .._columns import check_in_memory, column_names
 from .._typing import Array, IdSource
 from .._validation import shown
-from .read import as_id_column, as_objects, group_rows, of_python
+from .read import as_id_column, as_objects, group_rows, python_values
 
 QID = "qid"
 # usual names of the query ids, to find the column that an error message proposes
@@ -150,7 +150,7 @@ def ids_in(data: Any, source: Any) -> Any:
         return column_or_level(data, source)
     if not _has_all(data, source):
         return None
-    columns = [of_python(as_id_column(column_or_level(data, name))) for name in source]
+    columns = [python_values(as_id_column(column_or_level(data, name))) for name in source]
     return as_objects(list(zip(*columns, strict=True)))  # one tuple for each row
 
 

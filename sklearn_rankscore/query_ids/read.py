@@ -294,7 +294,7 @@ def as_ids(given: Any, name: str = "groups") -> tuple[Array, Array | None]:
         except TypeError:  # they cannot be compared
             return categories[codes], None
         return codes, values
-    ids = _as_array(given, name)
+    ids = _unencoded(given, name)
     if ids.ndim != 1:
         what = f"shape {ids.shape}" if ids.ndim else f"{type(given).__name__} {given!r:.40}"
         raise ValueError(
@@ -355,7 +355,8 @@ def _encoded_by_polars(column: Any, is_text: bool, name: str) -> tuple[Array, Ar
     return as_objects(used.to_list()), table[physical]
 
 
-def _as_array(given: Any, name: str) -> Array:
+def _unencoded(given: Any, name: str) -> Array:
+    """Ids as an array, of objects where NumPy would change them."""
     if isinstance(given, np.ma.MaskedArray):
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must not have masked values; every row needs an id.")
@@ -411,12 +412,6 @@ def check_no_nan(ids: Array, name: str) -> None:
         raise missing_ids_error(name)
 
 
-def check_no_missing(ids: Array, name: str) -> None:
-    """Refuse NaN, NaT and None, among objects too."""
-    if which_missing(ids).any():
-        raise missing_ids_error(name)
-
-
 def missing_ids_error(name: str) -> ValueError:
     """The error for rows without an id."""
     return ValueError(f"{name} must not have missing values; every row needs an id.")
@@ -459,17 +454,21 @@ def as_objects(ids: Any) -> Array:
     return np.fromiter(ids, dtype=object, count=len(ids))
 
 
-def of_python(values: Array, *, dates: bool = True) -> list[Any]:
+def python_values(values: Iterable[Any], *, dates: bool = True) -> list[Any]:
     """Values as objects of Python, among which equal ones of different types of NumPy are equal.
 
     Days are dates or, with ``dates=False``, times at midnight, which equal those of other units.
     """
+    if not isinstance(values, np.ndarray):
+        values = as_objects(list(values))
     if values.dtype.kind == "O":
         listed: list[Any] = values.tolist()
         if set(map(type, listed)) <= _NEVER_MISSING:
             return listed
         return [
-            of_python(np.array([value]), dates=dates)[0] if isinstance(value, np.generic) else value
+            python_values(np.array([value]), dates=dates)[0]
+            if isinstance(value, np.generic)
+            else value
             for value in listed
         ]
     is_instant = values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in _CALENDAR
@@ -484,15 +483,11 @@ def of_python(values: Array, *, dates: bool = True) -> list[Any]:
     return [value if is_exact else scalar for value, is_exact, scalar in triples]
 
 
-def as_keys(values: Iterable[Any]) -> list[Any]:
-    """Ids as keys of a dict, among which equal dates, times and durations of any type are equal."""
-    listed = of_python(values, dates=False) if isinstance(values, np.ndarray) else values
-    return [as_key(value) for value in listed]
-
-
-def as_key(value: Any) -> Any:
-    """One id as a key of a dict, for which a day is a time at midnight."""
-    if isinstance(value, np.generic):
-        (value,) = of_python(np.array([value]), dates=False)
-    is_day = isinstance(value, date) and not isinstance(value, datetime)
-    return datetime.combine(value, time()) if is_day else value
+def comparable_ids(ids: Iterable[Any]) -> list[Any]:
+    """Ids by which queries match: equal dates, times and durations of any type are equal."""
+    return [
+        datetime.combine(value, time())
+        if isinstance(value, date) and not isinstance(value, datetime)
+        else value
+        for value in python_values(ids, dates=False)
+    ]
