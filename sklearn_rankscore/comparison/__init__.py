@@ -1,6 +1,5 @@
 """Values of every query, confidence intervals and significance tests."""
 
-from ..metrics.segment import Segment
 from .compare import compare
 from .cross_val import cross_val_query_scores
 from .importance import FeatureImportance, QueryImportances, query_permutation_importance
@@ -10,7 +9,7 @@ from .query_scores import QueryScores, query_scores
 from .rectify import RectifiedMean, RectifiedScores, rectify
 from .results import Comparison, Difference, SystemTable
 from .score_bounds import ScoreBounds, score_bounds
-from .segments import SegmentScore, SegmentScores
+from .segments import Segment, SegmentScore, SegmentScores
 
 __all__ = [
     "Comparison",

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._typing import Array, IntervalMethod, Seed, SignificanceTest
 from .._validation import check_choice, check_count, check_number, counted, examples
-from ..metrics.segment import ALL_QUERIES
 from ..query_ids.read import comparable_ids
 from ..ranking import scaled_weights
 from .intervals import (
@@ -38,6 +37,7 @@ from .results import (
     agreed_sign,
 )
 from .segments import (
+    ALL_QUERIES,
     SegmentColumn,
     Segments,
     bin_segments,

@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeAlias
 from .._table import Number, PValue, Table, number_text
 from .._typing import IntervalMethod, SignificanceTest
 from .._validation import check_count, check_number
-from ..metrics.segment import ALL_QUERIES, Segment
 from .intervals import TOLERANCE, Interval
-from .segments import no_test_note
+from .segments import ALL_QUERIES, Segment, no_test_note
 from .significance import detectable_effect, queries_for_power, significance_level
 from .tabular import Columns, Record, Records, Tabular
 

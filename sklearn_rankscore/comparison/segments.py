@@ -13,22 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._columns import column_names
+from .._columns import column_names, refuse_masked, to_numpy
 from .._table import Number, PValue, Table
 from .._typing import Array
-from .._validation import examples
-from ..metrics.segment import (
-    ALL_QUERIES,
-    MISSING,
-    MOST_CATEGORIES,
-    Segment,
-    constant_within,
-    refuse_missing_as_text,
-    values_and_missing,
-)
+from .._validation import counted, examples, shown
 from ..query_ids import Grouping
 from ..query_ids.lookup import check_same_order, index_level
-from ..query_ids.read import as_objects, comparable_ids, factorize, python_values
+from ..query_ids.read import as_objects, comparable_ids, factorize, python_values, which_missing
 from ..ranking import scaled_weights
 from .intervals import Interval, has_few_distinct, of_equal_variances
 from .tabular import Record, Records
@@ -38,6 +29,10 @@ QueryScores: TypeAlias = Any
 
 # a column, several by name, or the value of each query by its id
 Segments: TypeAlias = ArrayLike | Mapping[Any, Any]
+
+# numbers with more distinct values than this are no categories
+MOST_CATEGORIES = 10
+MISSING = "missing"
 
 N_BINS = 4
 
@@ -49,6 +44,24 @@ NO_TEST = (
     "the most common value, or one of these queries has nearly all the weight"
 )
 FAMILY = "p-values: adjusted by holm for the segments of a column, each metric by itself"
+
+
+class Segment(NamedTuple):
+    """Some of the queries.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column of segments, empty for all queries.
+    value : hashable
+        Its value for these queries; a text for the bin of a number.
+    """
+
+    column: str
+    value: Hashable
+
+
+ALL_QUERIES = Segment("", "all queries")
 
 
 def read_segments(
@@ -79,7 +92,7 @@ def read_segments(
         elif grouping is not None and of_rows:
             label = "segments" if name == "segment" else f"segments[{name!r}]"
             check_same_order(**rows or {}, **{label: given[name]})
-            read[name] = constant_within(name, values, grouping)
+            read[name] = _constant_within(name, values, grouping)
         elif keys is not None:
             raise _missing_error(name, keys, queries)
         elif values.shape != ids.shape:
@@ -193,6 +206,50 @@ def _positions(keys: Sequence[Any], queries: list[Any]) -> list[int] | None:
     position = {key: row for row, key in enumerate(keys)}
     is_key = len(position) == len(keys) and position.keys() >= set(queries)
     return [position[query] for query in queries] if is_key else None
+
+
+def values_and_missing(column: Any) -> tuple[Array, Array]:
+    """A column of segments as an array, and where values are missing; integers stay integers."""
+    refuse_masked(column, "segments")
+    values = to_numpy(column, "segments")
+    if values.ndim != 1:
+        return values, np.zeros(values.shape, dtype=bool)
+    missing = which_missing(values)
+    if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
+        listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        values = np.fromiter(listed, dtype=object, count=len(values))
+    return values, missing
+
+
+def refuse_missing_as_text(name: str, values: Array, missing: Array) -> None:
+    """Refuse a column in which missing values would share a segment with the text "missing"."""
+    if missing.any() and MISSING in values[~missing].tolist():
+        raise ValueError(
+            f"segments must not hold missing values beside the text {MISSING!r}, because their "
+            f"segment has this name; {name!r} has both. Replace one of them by another text."
+        )
+
+
+def _constant_within(name: str, values: Array, grouping: Grouping) -> Array:
+    """The value of each query, from one value per row."""
+    by_entry = grouping.by_entry(values)
+    changes = np.append(True, by_entry[1:] != by_entry[:-1])
+    changes[grouping.starts] = False
+    if changes.any():
+        rows = grouping.rows_at(np.flatnonzero(changes))
+        queries = grouping.ids[np.unique(grouping.codes[rows])]
+        example, n_queries = shown(queries[0]), counted(len(queries), "query")
+        where = f"query {example}" if len(queries) == 1 else f"{n_queries} (such as {example})"
+        raise ValueError(
+            f"segments must be constant within each query; {name!r} varies within {where}."
+        )
+    return np.asarray(values[grouping.first_rows])
+
+
+def _holds_integers(column: Any) -> bool:
+    """Whether the library of the column has integers with missing values, unlike NumPy."""
+    kind = getattr(column, "type", getattr(column, "dtype", ""))
+    return "int" in str(kind).lower()
 
 
 def columns_or_levels(option: str, segments: Any, *data: Any) -> Any:

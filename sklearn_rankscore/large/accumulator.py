@@ -15,13 +15,19 @@ from .._table import Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_choice, check_flag
 from ..comparison.compare import value_differences
-from ..comparison.segments import read_segments
-from ..metrics import segment as of_segments
+from ..comparison.segments import (
+    ALL_QUERIES,
+    MISSING,
+    MOST_CATEGORIES,
+    Segment,
+    read_segments,
+    refuse_missing_as_text,
+    values_and_missing,
+)
 from ..metrics.evaluate import Metrics, by_system
 from ..metrics.metric import measure
 from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
-from ..metrics.segment import ALL_QUERIES, MISSING, Segment
 from ..query_ids import group_rows
 from ..query_ids.lookup import index_ids
 from ..query_ids.read import as_objects, python_values
@@ -511,8 +517,8 @@ def _means(result: dict[str, Any]) -> dict[str, Any]:
 
 def segment_values(name: str, column: Any) -> Array:
     """A column of segments as objects, in which missing values are a segment of their own."""
-    values, missing = of_segments.values_and_missing(column)
-    of_segments.refuse_missing_as_text(name, values, missing)
+    values, missing = values_and_missing(column)
+    refuse_missing_as_text(name, values, missing)
     values = as_objects(python_values(values))
     values[missing] = MISSING
     return values
@@ -523,8 +529,8 @@ def _check_segments(segments: set[Segment]) -> None:
     for name in {segment.column for segment in segments}:
         kinds = [type(segment.value) for segment in segments if segment.column == name]
         n_numbers = kinds.count(int) + kinds.count(float)
-        if n_numbers > of_segments.MOST_CATEGORIES or len(kinds) > MOST_SEGMENTS:
+        if n_numbers > MOST_CATEGORIES or len(kinds) > MOST_SEGMENTS:
             raise ValueError(
-                f"column {name!r} has more than {of_segments.MOST_CATEGORIES} distinct numbers, or "
+                f"column {name!r} has more than {MOST_CATEGORIES} distinct numbers, or "
                 f"{MOST_SEGMENTS:,} other values, to define segments. Bin them, or convert to text."
             )

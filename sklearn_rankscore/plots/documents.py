@@ -13,9 +13,8 @@ from sklearn.utils import check_consistent_length
 
 from .._typing import Array, QueryIds, Unjudged
 from .._validation import check_choice, check_count, check_number, examples
-from ..comparison.segments import bin_segments
+from ..comparison.segments import MISSING, bin_segments
 from ..metrics.evaluate import by_system
-from ..metrics.segment import MISSING
 from ..query_ids.lookup import check_same_order
 from ..query_ids.read import comparable_ids, python_values
 from ..ranking import Queries, read_queries
