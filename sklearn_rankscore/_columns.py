@@ -191,7 +191,7 @@ def _as_array(values: Any, name: str) -> Array:
     try:
         array = to_numpy(values, name)
     except ValueError as error:
-        raise _ragged(name) from error
+        raise ragged_error(name) from error
     if not isinstance(values, list | tuple):
         _refuse_tables(values, name)
     if array.ndim == 0:
@@ -223,15 +223,8 @@ def refuse_masked(values: Any, name: str) -> None:
         raise ValueError(f"{name} has masked values; drop or fill these documents first.")
 
 
-def shape_of(values: Any, name: str) -> tuple[int, ...]:
-    """The shape of an array or of nested lists; ragged lists are refused."""
-    try:
-        return np.shape(values)
-    except ValueError as error:
-        raise _ragged(name) from error
-
-
-def _ragged(name: str) -> ValueError:
+def ragged_error(name: str) -> ValueError:
+    """The error for nested lists that are no array."""
     return ValueError(
         f"{name} is ragged: its rows have different lengths. Pass one flat array with groups=, "
         "or use from_relevance_lists or from_ranked_lists."

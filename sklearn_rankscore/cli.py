@@ -171,10 +171,10 @@ def _add_arguments(parser: Parser) -> None:
         "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
     add("--ignore-identical-ids", action="store_true",
         help="leave out results whose document is the query, as --like beir does")  # fmt: skip
-    add("--columns", type=_pairs, default={}, metavar="FIELD=NAME,...",
+    add("--columns", type=_columns_by_name, default={}, metavar="FIELD=NAME,...",
         help="columns of CSV and Parquet files; the fields are query, document, relevance, score "
         "and rank")  # fmt: skip
-    add("--scores", type=_pairs, default={}, metavar="NAME=COLUMN,...",
+    add("--scores", type=_columns_by_name, default={}, metavar="NAME=COLUMN,...",
         help="columns of scores by system, in a single file of labels and scores")  # fmt: skip
     which = parser.add_mutually_exclusive_group().add_argument
     which("--baseline", metavar="RUN", help="compare all other runs with this one")
@@ -183,19 +183,19 @@ def _add_arguments(parser: Parser) -> None:
         help="significance test of a comparison (default: permutation)")  # fmt: skip
     add("--confidence", type=float, metavar="LEVEL",
         help="of the intervals of a comparison (default: 0.95)")  # fmt: skip
-    add("--seed", type=_count, metavar="N", help="of the test (default: 0)")
+    add("--seed", type=_number_of_decimals, metavar="N", help="of the test (default: 0)")
     add("--format", choices=(*FORMATS, "csv", "json"), default="table", help="default: table")
-    add("--digits", type=_count, metavar="N",
+    add("--digits", type=_number_of_decimals, metavar="N",
         help="decimals of means and values (default: 4; csv, json: all)")  # fmt: skip
 
 
-def _count(text: str) -> int:
+def _number_of_decimals(text: str) -> int:
     if not text.isdecimal() or len(text) > 10 or int(text) >= 2**32:
         raise ArgumentTypeError(f"must be an integer from 0 to 2**32 - 1; got {text!r:.30}")
     return int(text)
 
 
-def _pairs(text: str) -> dict[str, str]:
+def _columns_by_name(text: str) -> dict[str, str]:
     """``"query=user,document=item"`` as a dict; a name alone stands for itself."""
     pairs: dict[str, str] = {}
     for part in text.split(","):

@@ -178,7 +178,7 @@ def cross_val_query_scores(
         labels = y if place is None else find_column(place, (X, y), "target")
         own = {one.name: one.resolved for one in judged if one.target == place}
         queries = read_predictions(None, labels, scores, grouping, sample_weight, ", ".join(own))
-        values[place] = measure_per_query(queries, own, data=(X, y))
+        values[place] = measure_per_query(queries, own, (X, y))
     return with_fields(_joined(judged, values), segments=columns)
 
 

@@ -239,7 +239,7 @@ def query_permutation_importance(
         queries = read_predictions(
             estimator, y, predictions, grouping, sample_weight, ", ".join(resolved)
         )
-        return measure_per_query(queries, resolved, data=(X, y))
+        return measure_per_query(queries, resolved, (X, y))
 
     baseline, deltas = score(X), {}
     entries: list[FeatureImportance] = []

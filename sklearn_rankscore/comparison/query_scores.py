@@ -619,7 +619,7 @@ def query_scores(
         if segments is not None:
             rows = {"y_true": y_true, "groups": groups}
             columns = read_segments(segments, queries.ids, queries.grouping, rows)
-        values = measure_per_query(queries, resolved, n_jobs, (y_true, scores))
+        values = measure_per_query(queries, resolved, (y_true, scores), n_jobs)
         return with_fields(values, segments=columns)
 
     if isinstance(y_score, Mapping):
@@ -649,8 +649,8 @@ def check_per_query(metrics: Mapping[str, Metric]) -> None:
 def measure_per_query(
     queries: Queries,
     metrics: Mapping[str, Metric],
+    data: Sequence[Any],
     n_jobs: int | None = None,
-    data: Sequence[Any] = (),
 ) -> QueryScores:
     """The value of each metric for every query, from a single sort.
 

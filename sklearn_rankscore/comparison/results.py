@@ -194,7 +194,7 @@ class Comparison(Records[Difference]):
             difference = check_number("difference", difference)
         return {
             self._key(d): queries_for_power(
-                _ratio(d.difference if difference is None else difference, _deviation(d)),
+                _in_deviations(d.difference if difference is None else difference, _deviation(d)),
                 power, significance_level(self.confidence),
             )
             for d in self
@@ -360,7 +360,7 @@ def _deviation(difference: Difference) -> float:
     return deviation if deviation > TOLERANCE else math.nan
 
 
-def _ratio(difference: float, deviation: float) -> float:
+def _in_deviations(difference: float, deviation: float) -> float:
     return difference / deviation if difference else 0.0
 
 

@@ -215,7 +215,7 @@ def values_and_missing(column: Any) -> tuple[Array, Array]:
     if values.ndim != 1:
         return values, np.zeros(values.shape, dtype=bool)
     missing = which_missing(values)
-    if values.dtype.kind == "f" and missing.any() and _holds_integers(column):
+    if values.dtype.kind == "f" and missing.any() and _has_integer_type(column):
         listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         values = np.fromiter(listed, dtype=object, count=len(values))
     return values, missing
@@ -246,7 +246,7 @@ def _constant_within(name: str, values: Array, grouping: Grouping) -> Array:
     return np.asarray(values[grouping.first_rows])
 
 
-def _holds_integers(column: Any) -> bool:
+def _has_integer_type(column: Any) -> bool:
     """Whether the library of the column has integers with missing values, unlike NumPy."""
     kind = getattr(column, "type", getattr(column, "dtype", ""))
     return "int" in str(kind).lower()
@@ -450,7 +450,7 @@ def segment_parts(scores: QueryScores, column: SegmentColumn) -> list[SegmentPar
     order = np.argsort(column.codes, kind="stable")
     starts = np.searchsorted(column.codes[order], np.arange(len(column.values)))
     rows = np.split(order, starts[1:])
-    own = np.array([np.add.reduceat(power, starts, axis=1) for power in _powers(scores, order)])
+    own = np.array([np.add.reduceat(power, starts, axis=1) for power in _test_terms(scores, order)])
     rest = _of_rest(own)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = own[1] / own[1].sum(axis=1, keepdims=True)
@@ -469,7 +469,7 @@ def segment_parts(scores: QueryScores, column: SegmentColumn) -> list[SegmentPar
     ]
 
 
-def _powers(scores: QueryScores, order: Array) -> Iterator[Array]:
+def _test_terms(scores: QueryScores, order: Array) -> Iterator[Array]:
     """1, w, w v, (w v)², w² v, w², …, w⁵ for centered values v of weight w; 0 if not included.
 
     A row for each metric, whose sums then do not depend on how many other metrics there are.

@@ -14,7 +14,7 @@ from .._typing import Array
 from .._validation import did_you_mean, shown
 from ..query_ids.lookup import index_level
 from ..query_ids.read import as_ids, factorize, which_missing
-from .table import Table
+from .table import LongTable
 
 # the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
 # PyTerrier has both docno and docid, which is a number of its index
@@ -104,7 +104,7 @@ class Columns:
 
     def table(
         self, query: Any, document: Any, value: Any, field: str, *, allow_nan: bool = False
-    ) -> Table:
+    ) -> LongTable:
         """The table of columns of ids and of relevance, scores or ranks.
 
         Without a column of documents queries stand in for them, without one of values all are 1.
@@ -114,7 +114,7 @@ class Columns:
         values: Array = np.ones(len(queries[1]), dtype=np.int64)
         if value is not None:
             values = self.numbers(value, field, allow_nan=allow_nan)
-        return Table(self.name, queries, documents, values, field == "rank", self.locate)
+        return LongTable(self.name, queries, documents, values, field == "rank", self.locate)
 
     def ids(self, column: Any, kind: str) -> tuple[Array, Array]:
         """The distinct ids of a column, none of them missing, and the code of each."""

@@ -10,8 +10,8 @@ import numpy as np
 from .._typing import UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names
 from .columns import Columns, columns_of
-from .join import ALONE, Documents, arguments, join, refuse_repeated
-from .table import Rows, at_ranks, in_common
+from .join import ALONE, Arguments, arguments, join, refuse_repeated
+from .table import CodedRows, at_ranks, in_common
 
 ColumnName: TypeAlias = str | int
 
@@ -29,7 +29,7 @@ def from_frames(
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
     ignore_identical_ids: bool = False,
-) -> Documents:
+) -> Arguments:
     """Build the arguments of a metric from long DataFrames, such as a log and a top-N list.
 
     Parameters
@@ -168,7 +168,7 @@ def _by_system(predictions: Any, column: Any) -> dict[str, tuple[str, Any, Any]]
 def of_one_table(
     rows: Columns, query: Any, document: Any, relevance: Any, systems: Mapping[str, Any],
     field: str, unjudged: str,
-) -> Documents:  # fmt: skip
+) -> Arguments:  # fmt: skip
     """Arguments of a metric, in the order of the rows, of columns of labels and of scores."""
     labels = rows.numbers(relevance, "relevance", allow_nan=unjudged != "irrelevant")
     if not len(labels):
@@ -176,7 +176,7 @@ def of_one_table(
     table = rows.table(query, document, None, field)
     ids, (code,) = in_common([table.query], "the query ids")
     items, (item,) = in_common([table.document], "the document ids")
-    given = Rows(code, item, labels)
+    given = CodedRows(code, item, labels)
     if document is not None:
         refuse_repeated(table, given, np.full(len(code), True), ids, items, " Remove it.")
     scores = {}

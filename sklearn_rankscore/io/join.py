@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Array, Unjudged
 from .._validation import counted, shown, warn
 from ..query_ids.read import order_by_code
-from .table import Rows, Table, are_distinct, are_in, at_ranks, in_common, in_order
+from .table import CodedRows, LongTable, are_distinct, are_in, at_ranks, in_common, in_order
 
 # the name of a system that was not given one
 ALONE = ""
@@ -19,8 +19,8 @@ ALONE = ""
 MANY = 10
 
 
-class Documents(TypedDict):
-    """Labels, scores and query ids of documents, and a rule for labels of NaN.
+class Arguments(TypedDict):
+    """What metrics are given: labels, scores and query ids, and a rule for labels of NaN.
 
     Scores are an array, or a dict of arrays by system.
     """
@@ -31,37 +31,37 @@ class Documents(TypedDict):
     unjudged: NotRequired[Unjudged]
 
 
-def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: Any) -> Documents:
+def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: Any) -> Arguments:
     """What readers return; scores by system if the systems have names."""
     of_systems = scores if scores.keys() != {ALONE} else scores[ALONE]
-    documents: Documents = {"y_true": labels, "y_score": of_systems, "groups": groups}
+    documents: Arguments = {"y_true": labels, "y_score": of_systems, "groups": groups}
     if unjudged != "nan":
         documents["unjudged"] = unjudged
     return documents
 
 
 def join(
-    judged: Table,
-    systems: Mapping[str, Table],
+    judged: LongTable,
+    systems: Mapping[str, LongTable],
     *,
     complete: bool | None,
     advice: str = "",
-    exclude: Table | None = None,
+    exclude: LongTable | None = None,
     **options: Any,
-) -> Documents:
+) -> Arguments:
     """What `labelled` returns of tables with ids.
 
     Parameters
     ----------
-    judged : Table
+    judged : LongTable
         The relevance.
-    systems : dict of str to Table
+    systems : dict of str to LongTable
         The results of each system.
     complete : bool or None
         Whether judged queries without results of any system count; None is False with a warning.
     advice : str, default=""
         The end of the error for a document that a table has twice for a query.
-    exclude : Table, default=None
+    exclude : LongTable, default=None
         Queries and documents that do not count.
     **options
         Of `labelled`.
@@ -72,7 +72,7 @@ def join(
     counts = _which_count(ids, queries, tables, list(systems), complete)
     every = []
     for table, query, document in zip(tables, queries, documents, strict=True):
-        rows = Rows(query, document, table.value)
+        rows = CodedRows(query, document, table.value)
         refuse_repeated(table, rows, counts[query], ids, items, advice)
         every.append(at_ranks(table.name, rows, len(items)) if table.is_ranked else rows)
     relevant, *results = every
@@ -84,30 +84,30 @@ def join(
 def labelled(
     ids: Array,
     items: Array,
-    judged: Rows,
-    systems: Mapping[str, Rows],
+    judged: CodedRows,
+    systems: Mapping[str, CodedRows],
     *,
     unjudged: str,
     counts: Array | None = None,
-    exclude: Rows | None = None,
+    exclude: CodedRows | None = None,
     own_document: Callable[[Any], Any] | None = None,
     by_id: bool = False,
-) -> Documents:
+) -> Arguments:
     """Label the documents of each system with their relevance, and add those that were missed.
 
     Parameters
     ----------
     ids, items : arrays
         The ids of queries and of documents. A document beyond them is one without an id.
-    judged : Rows
+    judged : CodedRows
         The relevance.
-    systems : dict of str to Rows
+    systems : dict of str to CodedRows
         The results of each system; no rows have a document twice for a query.
     unjudged : {"irrelevant", "drop", "nan"}
         The rule that the arguments carry.
     counts : bool array, default=None
         Which queries count; by default all of them.
-    exclude : Rows, default=None
+    exclude : CodedRows, default=None
         Queries and documents that do not count.
     own_document : callable, default=None
         The id of the document, of each query, that is left out of results.
@@ -177,7 +177,7 @@ def labelled(
 
 
 def _which_count(
-    ids: Array, queries: Sequence[Array], tables: Sequence[Table], systems: Sequence[str],
+    ids: Array, queries: Sequence[Array], tables: Sequence[LongTable], systems: Sequence[str],
     complete: bool | None,
 ) -> Array:  # fmt: skip
     """Whether each query counts: it is judged and, unless `complete`, has results of a system."""
@@ -207,7 +207,7 @@ def _which_count(
     return selected
 
 
-def _warn_of_other_ids(items: Array, relevant: Rows, system: str, rows: Rows) -> None:
+def _warn_of_other_ids(items: Array, relevant: CodedRows, system: str, rows: CodedRows) -> None:
     """Warn if a system retrieved many items and none of the many that have a relevance."""
     known = np.unique(relevant.document[~np.isnan(relevant.value)])
     retrieved = np.unique(rows.document[rows.value > -np.inf])
@@ -221,7 +221,7 @@ def _warn_of_other_ids(items: Array, relevant: Rows, system: str, rows: Rows) ->
         )
 
 
-def _warn_if_none_is_left_out(items: Array, exclude: Rows, known: Array) -> None:
+def _warn_if_none_is_left_out(items: Array, exclude: CodedRows, known: Array) -> None:
     """Warn if many items are to be left out, and there is none of them."""
     left_out, known = np.unique(exclude.document), known[known < len(items)]
     if len(left_out) >= MANY and len(known) and not are_in(left_out, known).any():
@@ -234,7 +234,7 @@ def _warn_if_none_is_left_out(items: Array, exclude: Rows, known: Array) -> None
 
 
 def refuse_repeated(
-    table: Table, rows: Rows, selected: Array, ids: Array, items: Array, advice: str
+    table: LongTable, rows: CodedRows, selected: Array, ids: Array, items: Array, advice: str
 ) -> None:
     """Refuse a table that has a document twice for a query, among the rows that are selected."""
     pair = (rows.query * np.int64(len(items)) + rows.document)[selected]

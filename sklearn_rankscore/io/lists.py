@@ -13,8 +13,8 @@ from .._columns import as_column, as_numbers, check_in_memory, check_range, colu
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
 from ..query_ids.read import as_ids, as_objects, is_missing
-from .join import ALONE, Documents, labelled
-from .table import Rows, are_distinct, are_in, in_common, in_order
+from .join import ALONE, Arguments, labelled
+from .table import CodedRows, are_distinct, are_in, in_common, in_order
 
 NO_ITEM = -1
 
@@ -26,7 +26,7 @@ def from_ranked_lists(
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
     ignore_identical_ids: bool = False,
-) -> Documents:
+) -> Arguments:
     """Build the arguments of a metric from relevant items and predicted items by rank.
 
     Parameters
@@ -249,7 +249,7 @@ def _check_item(item: Any, where: str) -> None:
         )
 
 
-def _rows(lists: list[Any], documents: Array, name: str) -> Rows:
+def _rows(lists: list[Any], documents: Array, name: str) -> CodedRows:
     """One row per query and item, with the values of dicts, 1 in `actual`, or scores by rank."""
     sizes = np.array(list(map(len, lists)), dtype=np.intp)
     query = np.repeat(np.arange(len(lists)), sizes)
@@ -263,10 +263,10 @@ def _rows(lists: list[Any], documents: Array, name: str) -> Rows:
         )
         values = as_numbers(list(chain.from_iterable(given)), name)
         values = values if name == "actual" else values.astype(np.float64)
-    return Rows(query, documents, values)
+    return CodedRows(query, documents, values)
 
 
-def _numbered(rows: Rows, n_items: int) -> Rows:
+def _numbered(rows: CodedRows, n_items: int) -> CodedRows:
     """Rows in which each repeated document of a query is another one, by `n_items` further on."""
     pairs = rows.query * n_items + rows.document
     if are_distinct(pairs):
@@ -277,7 +277,7 @@ def _numbered(rows: Rows, n_items: int) -> Rows:
     return rows._replace(document=rows.document + n_items * nth)
 
 
-def _pairs(systems: Mapping[str, Rows]) -> tuple[Array, Array]:
+def _queries_and_documents(systems: Mapping[str, CodedRows]) -> tuple[Array, Array]:
     """The distinct pairs of a query and a document of all systems."""
     n_items = 1 + max(int(rows.document.max(initial=0)) for rows in systems.values())
     every = np.concatenate([rows.query * n_items + rows.document for rows in systems.values()])
@@ -285,13 +285,13 @@ def _pairs(systems: Mapping[str, Rows]) -> tuple[Array, Array]:
 
 
 def _labelled(
-    ids: Array, items: Array, judged: Rows, systems: Mapping[str, Rows], **options: Any
-) -> Documents:
+    ids: Array, items: Array, judged: CodedRows, systems: Mapping[str, CodedRows], **options: Any
+) -> Arguments:
     """`labelled` of rows that may have an item again, which then is another, irrelevant one."""
     n_items = len(items)
     systems = {name: _numbered(rows, n_items) for name, rows in systems.items()}
     copies = {name: rows.where(rows.document >= n_items) for name, rows in systems.items()}
-    query, document = _pairs(copies)
+    query, document = _queries_and_documents(copies)
     if len(query):
         of_judged = judged.query * n_items + judged.document
         is_known = are_in(query * n_items + document % n_items, of_judged)
@@ -299,7 +299,7 @@ def _labelled(
     return labelled(ids, items, judged, systems, **options)
 
 
-def from_relevance_lists(relevances: Any) -> Documents:
+def from_relevance_lists(relevances: Any) -> Arguments:
     """Build the arguments of a metric from the relevance of documents by rank.
 
     Parameters
@@ -374,8 +374,10 @@ def from_relevance_lists(relevances: Any) -> Documents:
     for system, rows in zip(systems, results, strict=True):
         grade = np.searchsorted(grades, rows.document)
         by_system[system] = _numbered(rows._replace(document=grade), len(grades))
-    query, document = _pairs(by_system)
-    judged = Rows(query, document, grades[document % len(grades)] if len(query) else np.zeros(0))
+    query, document = _queries_and_documents(by_system)
+    judged = CodedRows(
+        query, document, grades[document % len(grades)] if len(query) else np.zeros(0)
+    )
     items = np.arange(1 + document.max(initial=0))
     return labelled(as_ids(list(truth.entries))[0], items, judged, by_system, unjudged="nan")
 
@@ -394,7 +396,7 @@ def from_recommendations(
     *,
     unjudged: UnjudgedDocuments = "irrelevant",
     exclude: Any = None,
-) -> Documents:
+) -> Arguments:
     """Build the arguments of a metric from a user-item matrix and recommended items.
 
     Parameters
@@ -489,7 +491,7 @@ def _refuse_items_and_scores(predicted: Any, name: str) -> None:
         )
 
 
-def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], Rows]:
+def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], CodedRows]:
     """The shape and the entries of a matrix, which is not changed."""
     matrix = csr_array(values if hasattr(values, "tocsr") else as_numbers(values, name), copy=True)
     if matrix.ndim != 2:
@@ -503,10 +505,10 @@ def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int
     if matrix.nnz:
         as_numbers(matrix.data, name)
     users = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return matrix.shape, Rows(users, matrix.indices, matrix.data)
+    return matrix.shape, CodedRows(users, matrix.indices, matrix.data)
 
 
-def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> Rows:
+def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> CodedRows:
     """The items recommended to each user, best first."""
     _refuse_items_and_scores(recommended, "recommended")
     items = as_column(recommended, "recommended")
@@ -538,4 +540,4 @@ def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> R
         order = np.argsort(-values, axis=1, kind="stable")  # an item counts with its best score
         items, values, given = (np.take_along_axis(x, order, 1) for x in (items, values, given))
     users = np.repeat(np.arange(n_users), given.sum(axis=1))
-    return Rows(users, items[given].astype(np.int64), values[given])
+    return CodedRows(users, items[given].astype(np.int64), values[given])

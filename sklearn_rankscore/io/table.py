@@ -24,7 +24,7 @@ KINDS: dict[type, str] = {Number: "number", str: "text", bytes: "bytes", tuple: 
 
 
 @dataclass(frozen=True)
-class Table:
+class LongTable:
     """Judgments, or the results of a system: one row per query and document.
 
     Parameters
@@ -53,20 +53,20 @@ class Table:
         return f"{self.name}, row {row}" if self.locate is None else self.locate(row)
 
 
-class Rows(NamedTuple):
+class CodedRows(NamedTuple):
     """Rows of a table, with codes of queries and documents instead of ids."""
 
     query: Array
     document: Array
     value: Array
 
-    def where(self, selected: Array) -> Rows:
+    def where(self, selected: Array) -> CodedRows:
         """Some of the rows."""
-        return self if selected.all() else Rows(*(column[selected] for column in self))
+        return self if selected.all() else CodedRows(*(column[selected] for column in self))
 
-    def and_more(self, query: Array, document: Array, value: Array) -> Rows:
+    def and_more(self, query: Array, document: Array, value: Array) -> CodedRows:
         """Further rows at the end."""
-        return Rows(*map(np.append, self, (query, document, value.astype(self.value.dtype))))
+        return CodedRows(*map(np.append, self, (query, document, value.astype(self.value.dtype))))
 
 
 def are_distinct(pairs: Array) -> bool:
@@ -156,7 +156,7 @@ def _unequal(name: str, here: Any, there: Any) -> TypeError:
     )
 
 
-def at_ranks(name: str, rows: Rows, first_gap: int) -> Rows:
+def at_ranks(name: str, rows: CodedRows, first_gap: int) -> CodedRows:
     """Rows with scores instead of ranks, and one for each missing rank, of another document.
 
     Of tied documents, whose rank may be the lowest, the mean or the highest of theirs, no more

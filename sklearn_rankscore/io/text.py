@@ -21,7 +21,7 @@ from .._typing import Array
 from .._validation import installed
 from ..query_ids.read import as_objects, factorize
 from .columns import NUMBER, Columns, parse
-from .table import Table
+from .table import LongTable
 
 # bytes that are read at a time, and the most in a line
 CHUNK = 2**22
@@ -109,7 +109,7 @@ def _checked(chunk: bytes, name: str, number: int) -> bytes:
     return chunk
 
 
-def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
+def read_lines(source: Any, kind: str, layout: str, value_at: int) -> LongTable:
     """The records of a TREC file; a malformed line is an error that names it.
 
     Parameters
@@ -140,7 +140,7 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> Table:
     query, document, value, line = map(np.concatenate, zip(*parts, strict=True))
     queries, codes = factorize(query) if len(query) else (query, line.astype(np.intp))
     texts = as_objects([one.decode() for one in queries.tolist()])
-    return Table(
+    return LongTable(
         name, (texts, codes), (document, None), value,
         locate=lambda row: f"{name}, line {line[row]}",
     )  # fmt: skip

@@ -15,8 +15,8 @@ from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, shown
 from ..query_ids.read import as_objects, python_values
 from .columns import Columns, columns_of
-from .join import ALONE, Documents, join
-from .table import Table
+from .join import ALONE, Arguments, join
+from .table import LongTable
 from .text import as_bytes, has_columns, read_columns, read_lines
 
 # what a source holds: the fields of a line, and the position of the value among them
@@ -33,7 +33,7 @@ def from_trec(
     complete: bool | None = None,
     unjudged: UnjudgedDocuments = "irrelevant",
     ignore_identical_ids: bool = False,
-) -> Documents:
+) -> Arguments:
     r"""Build the arguments of a metric from TREC relevance judgments and one or several runs.
 
     Parameters
@@ -137,7 +137,7 @@ def join_trec(
     complete: bool | None,
     unjudged: Any,
     ignore_identical_ids: bool,
-) -> Documents:
+) -> Arguments:
     """What `from_trec` returns; `columns` are the names of columns in files by field."""
     runs = {
         name: read_source(of, "run", f"run {name!r}" if name else "run", columns, bool(complete))
@@ -190,7 +190,7 @@ def as_nested(source: Any) -> Any:
 
 def read_source(
     source: Any, kind: str, name: str, given: Mapping[str, str], may_be_empty: bool = False
-) -> Table:
+) -> LongTable:
     """The table of a path, file object, DataFrame, dict by query or iterable of records.
 
     `kind` is "qrels" or "run"; `given` has the names of columns by field. Document ids are bytes.
@@ -233,7 +233,7 @@ def read_source(
     return replace(table, value=value.astype(np.int64) if is_whole.all() else value)
 
 
-def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> Table:
+def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> LongTable:
     field = "relevance" if kind == "qrels" else "score"
     if field == "score" and "score" not in given:
         has_score = columns.usual("score") is not None
@@ -248,7 +248,7 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
     rows, queries = list(source) if isinstance(source, Iterable) else [source], None
     if isinstance(source, Mapping):
         entries = [
-            _pairs(entry, kind, f"{name}, query {shown(of)}") for of, entry in source.items()
+            _documents(entry, kind, f"{name}, query {shown(of)}") for of, entry in source.items()
         ]
         rows = [(query, *pair) for query, of in zip(rows, entries, strict=True) for pair in of]
         queries = [query for query, *_ in rows]
@@ -266,7 +266,7 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
     return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)), queries=queries)
 
 
-def _pairs(entry: Any, kind: str, where: str) -> Iterable[Any]:
+def _documents(entry: Any, kind: str, where: str) -> Iterable[Any]:
     """Documents and numbers of a dict; of a run also pairs, or documents, best first."""
     if isinstance(entry, Mapping):
         return entry.items()

@@ -273,11 +273,11 @@ def adjusted(formula: Callable[..., Any], block: Block, **options: Any) -> Any:
     """
     ideal = in_ideal_order(block, options.get("gain", linear))
     numerator, scale, is_defined = formula(ideal, **{**options, "ties": "average"})
-    best, (expected, _, _) = _ratio(numerator, scale), random_order(formula, block, **options)
+    best, (expected, _, _) = _ratios(numerator, scale), random_order(formula, block, **options)
     possible = (best - expected) * scale
     measured, denominator, of_scores = formula(block, **options)
     is_defined = is_defined & of_scores & (best - expected > ROUNDING * np.abs(best))
-    gained = (_ratio(measured, denominator) - expected) * scale
+    gained = (_ratios(measured, denominator) - expected) * scale
     return np.where(is_defined, gained, 0.0), np.where(is_defined, possible, 0.0), is_defined
 
 
@@ -285,9 +285,9 @@ def random_order(formula: Callable[..., Any], block: Block, **options: Any) -> A
     """The expectation of a formula over all orders of the documents of each query."""
     tied, options = in_random_order(block), {**options, "ties": "average"}
     numerator, denominator, is_defined = formula(tied, **options)
-    return _ratio(numerator, denominator), 1.0, is_defined
+    return _ratios(numerator, denominator), 1.0, is_defined
 
 
-def _ratio(numerator: Array, denominator: Any) -> Array:
+def _ratios(numerator: Array, denominator: Any) -> Array:
     zeros = np.zeros(len(numerator))
     return np.asarray(np.divide(numerator, denominator, out=zeros, where=denominator != 0))

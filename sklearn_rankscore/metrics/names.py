@@ -134,7 +134,7 @@ def with_options(name: str, options: Mapping[str, Any]) -> str:
     return f"{head}{','.join(shown)})"
 
 
-def names_metric(name: Any, others: Collection[str] = ()) -> bool:
+def names_metric(name: Any, others: Collection[str]) -> bool:
     """Whether a string is meant to be the name of one of these metrics, well formed or not.
 
     Anything with "@" is, and any name that is more similar to one of these than to `others`.

@@ -161,7 +161,7 @@ class CutoffDisplay(QueryScoresDisplay, Curves):
         if len(k) > 10:
             ax.locator_params(axis="x", integer=True)
         else:
-            style.ticks_apart(ax, k, is_log=k[-1] > 20 * k[0])
+            _ticks_apart(ax, k, is_log=k[-1] > 20 * k[0])
         return k
 
 
@@ -449,7 +449,7 @@ class QueryLearningCurveDisplay(MeanCurves):
 
     def _label(self, ax: Axes) -> Array:
         ax.set(xlabel="training queries", ylabel=style.metric_label(self.metric))
-        style.ticks_apart(ax, np.asarray(self.max_queries), is_log=True)
+        _ticks_apart(ax, np.asarray(self.max_queries), is_log=True)
         return np.asarray(self.max_queries)
 
 
@@ -471,3 +471,16 @@ def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:
     if not sizes:
         raise ValueError("max_queries must hold at least one number of queries; got none.")
     return sorted({min(size, n_train) for size in sizes})
+
+
+def _ticks_apart(ax: Axes, values: Array, *, is_log: bool) -> None:
+    """Ticks at the first value, the last one, and those with a tenth of the axis between them."""
+    at = np.log(values) if is_log else values
+    gap, kept = (at[-1] - at[0]) / 9, [0]
+    for i in range(1, len(values) - 1):
+        if at[i] - at[kept[-1]] >= gap and at[-1] - at[i] >= gap:
+            kept.append(i)
+    ax.set_xscale("log" if is_log else "linear")
+    ticks = np.unique(values[[*kept, -1]]).tolist()
+    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    ax.set_xticks([], minor=True)

@@ -5,8 +5,10 @@ matplotlib is imported only to draw.
 
 from __future__ import annotations
 
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -25,6 +27,9 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
+# characters in a line of a title, and of a name in the legend
+TITLE, LEGEND = 66, 48
 
 Systems: TypeAlias = QueryScores | Mapping[str, QueryScores]
 
@@ -61,8 +66,8 @@ class Display(ABC):
         """
         title = self._draw(ax, kwargs)
         self.ax_.tick_params(labelsize=style.small())
-        style.plain_numbers(self.ax_)
-        legend = style.add_legend(self.ax_, title)
+        _plain_numbers(self.ax_)
+        legend = _add_legend(self.ax_, title)
         if legend is not None and ax is None:
             figure: Any = self.figure_
             height = figure.bbox.height + legend.get_window_extent().height
@@ -80,6 +85,31 @@ class Display(ABC):
         ax.set_axisbelow(True)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
+
+
+def _plain_numbers(ax: Axes) -> None:
+    """No common power of ten beside the axes, where the legend is."""
+    for axis in ("x", "y"):
+        with suppress(AttributeError):  # names, and logarithmic axes
+            ax.ticklabel_format(axis=axis, style="plain", useOffset=False)
+
+
+def _add_legend(ax: Axes, title: str) -> Any:
+    """A legend above the axes, with the columns that fit; None without labels."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        ax.set_title(title, fontsize="medium", wrap=True)
+        return None
+    for columns in range(min(len(labels), 4), 0, -1):
+        legend = ax.legend(
+            handles, [textwrap.fill(label, LEGEND) for label in labels], ncols=columns,
+            title=textwrap.fill(title, TITLE) or None, title_fontsize=style.small(),
+            fontsize=style.small(), loc="lower left", bbox_to_anchor=(0, 1), alignment="left",
+            frameon=False, borderaxespad=0.2,
+        )  # fmt: skip
+        if legend.get_window_extent().width <= ax.get_window_extent().width:
+            break
+    return legend
 
 
 class PredictionsDisplay(Display):

@@ -1,4 +1,4 @@
-"""How all plots look: a color for each meaning, names and numbers as text, ticks and legends.
+"""How all plots look: a color for each meaning, names and numbers as text, ticks.
 
 Most colors are those of Okabe and Ito for all types of color vision
 (https://jfly.uni-koeln.de/color). Their light ones, orange and sky blue, fade on white; olive is
@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from .._table import clean, number_text
-from .._typing import Array
 from ..metrics.names import canonical_name
 
 if TYPE_CHECKING:
@@ -37,8 +33,8 @@ MUTED = "#808080"
 ACRONYMS = ("dcg", "ndcg", "map", "mrr", "err", "rbp")
 # the end of a longer name is as telling as its beginning
 LONGEST_NAME = 100
-# characters in a line of a title, of a name in the legend, and of a name beside the axes
-TITLE, LEGEND, LINE = 66, 48, 30
+# characters in a line of a name beside the axes
+LINE = 30
 
 
 def system_color(position: int) -> str:
@@ -125,41 +121,3 @@ def categories(ax: Axes, names: Sequence[str], counts: Sequence[str]) -> None:
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     if any(left.x1 + 0.2 * left.width > right.x0 for left, right in pairwise(boxes)):
         ax.set_xticks(range(len(names)), labels, rotation=90, multialignment="right")
-
-
-def ticks_apart(ax: Axes, values: Array, *, is_log: bool) -> None:
-    """Ticks at the first value, the last one, and those with a tenth of the axis between them."""
-    at = np.log(values) if is_log else values
-    gap, kept = (at[-1] - at[0]) / 9, [0]
-    for i in range(1, len(values) - 1):
-        if at[i] - at[kept[-1]] >= gap and at[-1] - at[i] >= gap:
-            kept.append(i)
-    ax.set_xscale("log" if is_log else "linear")
-    ticks = np.unique(values[[*kept, -1]]).tolist()
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    ax.set_xticks([], minor=True)
-
-
-def plain_numbers(ax: Axes) -> None:
-    """No common power of ten beside the axes, where the legend is."""
-    for axis in ("x", "y"):
-        with suppress(AttributeError):  # names, and logarithmic axes
-            ax.ticklabel_format(axis=axis, style="plain", useOffset=False)
-
-
-def add_legend(ax: Axes, title: str) -> Any:
-    """A legend above the axes, with the columns that fit; None without labels."""
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
-        ax.set_title(title, fontsize="medium", wrap=True)
-        return None
-    for columns in range(min(len(labels), 4), 0, -1):
-        legend = ax.legend(
-            handles, [textwrap.fill(label, LEGEND) for label in labels], ncols=columns,
-            title=textwrap.fill(title, TITLE) or None, title_fontsize=small(), fontsize=small(),
-            loc="lower left", bbox_to_anchor=(0, 1), alignment="left", frameon=False,
-            borderaxespad=0.2,
-        )  # fmt: skip
-        if legend.get_window_extent().width <= ax.get_window_extent().width:
-            break
-    return legend

@@ -294,7 +294,7 @@ def take_evaluation_sets(
         name: params.pop(of_step if of_step in params else name, None)
         for name, of_step in ((name, prefix + name) for name in OF_SETS)
     }
-    pairs = _pairs(given["eval_set"], given["eval_X"], given["eval_y"])
+    pairs = _pairs_to_watch(given["eval_set"], given["eval_X"], given["eval_y"])
 
     def per_set(*names: str) -> Sequence[Any]:
         name = next((name for name in names if given[name] is not None), None)
@@ -315,7 +315,7 @@ def take_evaluation_sets(
     return [(*pair, *others) for pair, *others in zip(pairs, *columns, strict=True)]
 
 
-def _pairs(given: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
+def _pairs_to_watch(given: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
     """The sets as pairs of features and labels, from either pair of parameters."""
     X, y = (_as_list(part) for part in (X, y))
     if len(X) != len(y):
@@ -354,14 +354,14 @@ def check_no_positions(params: dict[str, Any], dropped: Sequence[Any]) -> None:
     if any(n.rpartition("__")[2] == "pairs" and v is not None for n, v in params.items()):
         raise ValueError("pairs number rows, which QueryRanker reorders: leave pairs out.")
     for name, value in params.items() if dropped else ():
-        if name.rpartition("__")[2] in OF_POSITIONS and _holds_integers(value):
+        if name.rpartition("__")[2] in OF_POSITIONS and _holds_positions(value):
             raise ValueError(
                 f"{name} names features by position, but QueryRanker drops {dropped[0]!r} from X: "
                 "name the columns, or make the ids an index level, X.set_index('qid')."
             )
 
 
-def _holds_integers(value: Any) -> bool:
+def _holds_positions(value: Any) -> bool:
     if isinstance(value, list | tuple | dict | range | np.ndarray):
-        return any(map(_holds_integers, value))
+        return any(map(_holds_positions, value))
     return is_integer(value) or isinstance(value, slice)

@@ -231,7 +231,7 @@ class Block:
                 self._cache[key] = of_ranked()
             elif ties == "average":
                 expected = tied.survival(values(tied.labels(), self.retrieved[tied.rows]))
-                self._cache[key] = self._among_others(tied, expected, of_ranked)
+                self._cache[key] = self._of_all_rows(tied, expected, of_ranked)
             else:  # in the best order, users stop as early as possible
                 reverse = {"optimistic": "pessimistic", "pessimistic": "optimistic"}.get(ties, ties)
                 self._cache[key] = accumulate(np.multiply, self._by_rule(tied, values, reverse))
@@ -256,10 +256,10 @@ class Block:
             return 0, 1
         offset, size = self._tied.offset(), self._tied.size()
         return (
-            self._among_others(
+            self._of_all_rows(
                 self._tied, offset, lambda: np.zeros_like(self._ranked, offset.dtype)
             ),
-            self._among_others(self._tied, size, lambda: np.ones_like(self._ranked, size.dtype)),
+            self._of_all_rows(self._tied, size, lambda: np.ones_like(self._ranked, size.dtype)),
         )
 
     def first_group(
@@ -325,9 +325,9 @@ class Block:
         """Values by rank, those of equal scores by a tie rule."""
         labels = groups.labels(in_input_order=ties in BY_INPUT_ORDER)
         tied = groups.by_rule(values(labels, self.retrieved[groups.rows]), ties)
-        return self._among_others(groups, tied, partial(values, self._ranked, self.retrieved))
+        return self._of_all_rows(groups, tied, partial(values, self._ranked, self.retrieved))
 
-    def _among_others(self, groups: TieGroups, tied: Array, others: Callable[[], Array]) -> Array:
+    def _of_all_rows(self, groups: TieGroups, tied: Array, others: Callable[[], Array]) -> Array:
         """Values of the rows with ties among those of all rows."""
         every_row = len(groups.rows) == len(self._ranked)
         if every_row and tied.flags.c_contiguous == self._ranked.flags.c_contiguous:
@@ -336,7 +336,7 @@ class Block:
         of_all[groups.rows] = tied
         return of_all
 
-    def _tied_rows(self, ties: Ties = "average") -> tuple[Array | slice, TieGroups] | None:
+    def _tied_rows(self, ties: Ties) -> tuple[Array | slice, TieGroups] | None:
         """The rows with ties, and their tie groups."""
         if ties != "average" or self._tied is None:
             return None
@@ -363,23 +363,22 @@ def _first_group_by_score(meets: Array, scores: Array, ties: str) -> FirstGroup:
     best = np.where(meets, scores, -np.inf).max(axis=1)[:, None]
     tied = (scores == best) & (best > -np.inf)
     meets = meets & tied
-    before, size, count = (_count(flags) for flags in (scores > best, tied, meets))
+    before, size, count = (
+        np.count_nonzero(flags, axis=1) for flags in (scores > best, tied, meets)
+    )
     before[size == 0] = 0
     if ties == "average":
         return FirstGroup(before, size, count)
     if ties == "pessimistic":
         before += size - count
     elif ties == "stable":
-        before += _count(tied & (np.arange(tied.shape[1]) < meets.argmax(axis=1)[:, None]))
+        n_before = meets.argmax(axis=1)[:, None]
+        before += np.count_nonzero(tied & (np.arange(tied.shape[1]) < n_before), axis=1)
     elif ties == "reversed":
         n_after = meets[:, ::-1].argmax(axis=1)[:, None]
-        before += _count(tied & (np.arange(tied.shape[1])[::-1] < n_after))
+        before += np.count_nonzero(tied & (np.arange(tied.shape[1])[::-1] < n_after), axis=1)
     exists = np.minimum(size, 1)
     return FirstGroup(before, exists, exists)
-
-
-def _count(flags: Array) -> Array:
-    return np.asarray(flags.sum(axis=1, dtype=np.intp))
 
 
 Task = Callable[[], Block]

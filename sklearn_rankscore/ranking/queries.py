@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_consistent_length
 
-from .._columns import as_column, as_numbers, check_range, column_names, shape_of
+from .._columns import as_column, as_numbers, check_range, column_names, ragged_error
 from .._typing import Array
 from .._validation import stacklevel_of_caller
 from ..query_ids import Grouping, group_rows
@@ -139,7 +139,14 @@ def _ranks_in_rows(y_true: Any, score: Array, labels: Any) -> bool:
     """Whether each row is a query by itself, whose id an index level may hold."""
     if score.size == len(score):
         return False
-    return labels is not None or len(shape_of(y_true, "y_true")) == 2
+    return labels is not None or len(_shape(y_true)) == 2
+
+
+def _shape(y_true: Any) -> tuple[int, ...]:
+    try:
+        return np.shape(y_true)
+    except ValueError as error:
+        raise ragged_error("y_true") from error
 
 
 def _two_dimensional(shape: tuple[int, ...]) -> ValueError:
@@ -158,7 +165,7 @@ def _read_labels(
 ) -> tuple[Array, Any]:
     """Labels as an array of the shape of the scores, and what it was made of."""
     if not grouped and classes is None:
-        check_not_columns(shape_of(y_true, "y_true"), score.shape)
+        check_not_columns(_shape(y_true), score.shape)
     if score.ndim == 2 and np.ndim(y_true) == 1:
         one_hot = _one_hot(y_true, score, classes, column_names(given_scores))
         return one_hot, one_hot

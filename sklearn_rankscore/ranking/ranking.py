@@ -123,7 +123,7 @@ class Ranking:
         """The ranking of the same documents with row numbers as labels."""
         return self._other("numbered", self.queries.numbered)
 
-    def under_rules(self, unjudged: str, ties: str = "average") -> Ranking:
+    def under_rules(self, unjudged: str, ties: str) -> Ranking:
         """The ranking under a rule for unjudged documents, and for one of ties.
 
         It is this one if no document is unjudged, unless the rule of ties is "stable" and this

@@ -73,7 +73,7 @@ def tie_groups_of(width: int) -> type[TieGroups]:
 
 
 @dataclass
-class Places:
+class GroupPlaces:
     """Where the groups are.
 
     Parameters
@@ -130,7 +130,7 @@ class TieGroups:
         self.window = depth + int(self._overhang.max(initial=0))
         self._equals_next = np.asarray(equals_next[:, : self.window - 1], order=self.order)
         self._labels, self._in_input_order = {False: self._in_window(labels)}, in_input_order
-        self._located: Places | None = None
+        self._located: GroupPlaces | None = None
 
     def labels(self, *, in_input_order: bool = False) -> Array:
         """Labels by rank up to the end of the window, those of equal scores in any order."""
@@ -218,7 +218,7 @@ class TieGroups:
         others.ravel()[self._places().positions] = np.repeat(values, self._places().visible)
         return others
 
-    def _places(self) -> Places:
+    def _places(self) -> GroupPlaces:
         if self._located is None:
             before, after = np.zeros((2, len(self.rows), self.depth), dtype=bool)
             before[:, 1:] = self._equals_next[:, : self.depth - 1]
@@ -230,7 +230,7 @@ class TieGroups:
             reaches_depth = heads + visible == (rows + 1) * self.depth
             sizes = visible + reaches_depth * self._overhang[rows]
             starts = heads + rows * (self.window - self.depth)
-            self._located = Places(heads, visible, starts, sizes, positions)
+            self._located = GroupPlaces(heads, visible, starts, sizes, positions)
         return self._located
 
 

@@ -189,16 +189,16 @@ def ranking_report(
         # where propensities and segments that are given by name are looked up
         data = {"y_true": y_true, "y_score": scores, "groups": groups}
         places = tuple(data.values())
-        measured = measure_per_query(queries, resolved, n_jobs, places)
+        measured = measure_per_query(queries, resolved, places, n_jobs)
         segments = columns_or_levels("by", by, *places)
         if segments is not None:
             columns = read_segments(segments, queries.ids, queries.grouping, data)
             measured = replace(measured, segments=columns)
         chance = _of_random_order(queries, resolved)
-        of_chance = measure_per_query(queries, chance, n_jobs, places).mean() if chance else {}
+        of_chance = measure_per_query(queries, chance, places, n_jobs).mean() if chance else {}
         ranges = _bounds_of_means(queries, resolved) if needs_bounds else {}
         metrics = _means(measured, inference, of_chance, ranges)
-        n_relevant = _count(queries, queries.y_true > limit)
+        n_relevant = _n_chosen(queries, queries.y_true > limit)
         by_segment = None if measured.segments is None else measured.by(**inference)
         facts = _describe(queries, n_relevant, measured)
         return System(facts, metrics, queries.sizes, n_relevant, measured, by_segment)
@@ -309,7 +309,7 @@ def _describe(queries: Queries, n_relevant: Array, scores: QueryScores) -> dict[
     """Numbers of documents, and shares of queries and documents with ties or without results."""
     codes, values, sizes = queries.grouping.codes, queries.y_score, queries.sizes
     found = values > -math.inf
-    retrieved = _count(queries, found)
+    retrieved = _n_chosen(queries, found)
     order = np.lexsort((values[found], codes[found]))
     codes, values = codes[found][order], values[found][order]
     # documents that have the score of the next one in the same query
@@ -336,7 +336,7 @@ def _describe(queries: Queries, n_relevant: Array, scores: QueryScores) -> dict[
     return facts
 
 
-def _count(queries: Queries, chosen: Array) -> Array:
+def _n_chosen(queries: Queries, chosen: Array) -> Array:
     """The number of documents of each query that are chosen by a mask."""
     return np.bincount(queries.grouping.codes[chosen], minlength=len(queries))
 
