@@ -104,6 +104,10 @@ def from_frames(
     evaluated on the same queries: those of `truth`, or with ``complete=False`` those with
     predictions of at least one system. A system without any for one of them retrieved nothing.
 
+    The documents of a query are in the order of their first rows, which breaks ties where a library
+    breaks them by order: ``like="trec_eval"`` ranks the last one first. `from_trec`, which takes
+    frames as well, orders documents by their ids, as trec_eval does.
+
     Examples
     --------
     >>> import pandas as pd
