@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, get_args
@@ -127,6 +127,8 @@ def from_trec(
     """
     check_choice("unjudged", unjudged, get_args(UnjudgedDocuments))
     check_flag("ignore_identical_ids", ignore_identical_ids)
+    if complete is not None:
+        check_flag("complete", complete)
     return join_trec(qrels, run, {}, complete, unjudged, ignore_identical_ids)
 
 
@@ -173,7 +175,9 @@ def _is_of_query(entry: Any) -> bool:
     """Whether it is the run of a query, rather than the run of a system."""
     if isinstance(entry, Mapping):
         return not isinstance(next(iter(entry.values()), None), Mapping | list | tuple | set)
-    return isinstance(entry, list | tuple) and not (entry[:1] and _is_record(entry[0]))
+    if isinstance(entry, list | tuple):
+        return not (entry[:1] and _is_record(entry[0]))
+    return isinstance(entry, Set) or hasattr(entry, "dtype")  # which are refused as such
 
 
 def _is_record(row: Any) -> bool:
@@ -271,9 +275,11 @@ def _documents(entry: Any, kind: str, where: str) -> Iterable[Any]:
     if isinstance(entry, Mapping):
         return entry.items()
     if kind == "qrels" or not isinstance(entry, list | tuple):
+        or_list = ", or a list of documents, best first" if kind == "run" else ""
         raise TypeError(
-            f"{where}: must be a dict {{document: number}}; got the {type(entry).__name__} "
-            f"{entry!r:.60}. from_ranked_lists takes lists of relevant documents."
+            f"{where}: must be a dict {{document: number}}{or_list}; got the "
+            f"{type(entry).__name__} {entry!r:.60}. from_ranked_lists takes relevant documents as "
+            "lists or sets, and predicted ones as lists or arrays."
         )
     if all(isinstance(item, list | tuple) and len(item) == 2 for item in entry):
         return entry

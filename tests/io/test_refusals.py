@@ -92,6 +92,12 @@ TREC = [
      ValueError, r"such as .* grade, rating; it has qid, docno, x.*from_frames"),
     (lambda: from_trec({"q": ["a"]}, RUN), TypeError,
      r"qrels, query 'q': must be a dict .*; got the list"),
+    *((lambda of=of: from_trec(QRELS, {"q": of, "r": of}), TypeError,
+       r"run, query 'q': must be a dict .* or a list .*; got the [^.]*\. from_ranked_lists takes")
+      for of in ({"a"}, np.array(["a"]), pd.Series(["a"]))),
+    *((lambda read=read, given=given: read(*given, complete="no"), TypeError,
+       "complete must be True or False; got 'no'")
+      for read, *given in ((from_trec, QRELS, RUN), (frames, LOG, TOP))),
     (lambda: from_trec(5, RUN), TypeError, "qrels must be a path, .*got a int"),
     (lambda: from_trec("no/such/file", RUN), FileNotFoundError, "no/such/file"),
     (lambda: from_trec({"q": {"a": 0.5}}, RUN), ValueError, "from_frames and from_ranked_lists"),
