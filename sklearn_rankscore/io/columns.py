@@ -11,10 +11,10 @@ import numpy as np
 
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array
-from .._validation import did_you_mean, shown
+from .._validation import did_you_mean
 from ..query_ids.lookup import index_level
 from ..query_ids.read import as_ids, factorize, which_missing
-from .table import LongTable
+from .table import LongTable, row_of
 
 # the usual names of columns; read_csv(header=None) names them by their positions in a TREC file;
 # PyTerrier has both docno and docid, which is a number of its index
@@ -57,25 +57,17 @@ class Columns:
         The names of the columns.
     read : callable
         ``read(name)`` is a column.
-    lines : list of int, default=None
-        The line of each row of a CSV file, whose cells are text.
-    queries : list, default=None
-        The query of each row of a dict by query, which has no numbers of rows.
+    where : callable
+        ``where(row)`` is a row in a message.
+    is_text : bool, default=False
+        Whether all cells are text, as in a CSV file, in which an empty one is missing.
     """
 
     name: str
     names: list[Any]
     read: Callable[[Any], Any]
-    lines: list[int] | None = None
-    queries: list[Any] | None = None
-
-    def locate(self, row: int) -> str:
-        """A row in a message."""
-        if self.lines is not None:
-            return f"{self.name}, line {self.lines[row]}"
-        if self.queries is not None:
-            return f"{self.name}, query {shown(self.queries[row])}"
-        return f"{self.name}, row {row}"
+    where: Callable[[int], str]
+    is_text: bool = False
 
     def usual(self, field: str) -> Any:
         """The column of a field by its usual names, in any case; None if there is none."""
@@ -114,15 +106,15 @@ class Columns:
         values: Array = np.ones(len(queries[1]), dtype=np.int64)
         if value is not None:
             values = self.numbers(value, field, allow_nan=allow_nan)
-        return LongTable(self.name, queries, documents, values, field == "rank", self.locate)
+        return LongTable(self.name, queries, documents, values, self.where, field == "rank")
 
     def ids(self, column: Any, kind: str) -> tuple[Array, Array]:
         """The distinct ids of a column, none of them missing, and the code of each."""
         name = f"{self.name}: the {kind} ids in column {column!r}"
         ids, categories = as_ids(self.read(column), name)
-        is_missing = which_missing(ids) if self.lines is None else ids == ""
+        is_missing = ids == "" if self.is_text else which_missing(ids)
         if is_missing.any():
-            where = self.locate(int(is_missing.argmax()))
+            where = self.where(int(is_missing.argmax()))
             raise ValueError(f"{where}, column {column}: an id is missing.")
         if not len(ids):
             return ids, np.zeros(0, dtype=np.intp)
@@ -135,12 +127,12 @@ class Columns:
             return np.zeros(0)
 
         def fault(row: int, problem: str) -> ValueError:
-            return ValueError(f"{self.locate(row)}, column {column}: {problem}.")
+            return ValueError(f"{self.where(row)}, column {column}: {problem}.")
 
-        if self.lines is None:
-            numbers = as_numbers(values, where, allow_nan=True)
-        else:
+        if self.is_text:
             numbers = parse([TRUTH.get(text) or text.encode() for text in values], fault)
+        else:
+            numbers = as_numbers(values, where, allow_nan=True)
         if not allow_nan and (is_nan := np.isnan(numbers)).any():
             raise fault(int(is_nan.argmax()), f"must be a number; got nan. {REMEDIES[field]}")
         check_ranks(numbers, field, column, where)
@@ -172,7 +164,7 @@ def columns_of(name: str, frame: Any) -> Columns:
             "several columns are one of tuples, and scores of several systems a dict, score=."
         )
 
-    return Columns(name, names, read)
+    return Columns(name, names, read, row_of(name))
 
 
 def check_ranks(values: Array, field: str, column: Any, where: str) -> None:

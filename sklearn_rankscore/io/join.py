@@ -127,7 +127,10 @@ def labelled(
     # a pair of a query and a document is one number
     n_items = np.int64(2 + max(int(rows.document.max(initial=len(items))) for rows in every))
     if exclude is not None:
-        _warn_if_none_is_left_out(items, exclude, np.concatenate([rows.document for rows in every]))
+        known = np.concatenate([rows.document for rows in every])
+        _warn_of_other_ids(
+            items, exclude.document, known, "of exclude", "have a relevance or were retrieved"
+        )
         left_out = exclude.query * n_items + exclude.document
         every = [
             rows.where(~are_in(rows.query * n_items + rows.document, left_out)) for rows in every
@@ -171,7 +174,10 @@ def labelled(
         scores[system] = np.full(len(order), -np.inf, dtype)
         scores[system][at] = rows.value
         if not (is_judged & (scores[system] > -np.inf)).any():
-            _warn_of_other_ids(items, judged, system, rows)
+            known = judged.document[~np.isnan(judged.value)]
+            found = rows.document[rows.value > -np.inf]
+            which = f"that {repr(system) if system else 'the system'} retrieved"
+            _warn_of_other_ids(items, found, known, which, "have a relevance")
     sizes = np.bincount(of_document, minlength=len(ids))
     return arguments(labels, scores, np.repeat(ids, sizes), unjudged)
 
@@ -207,29 +213,14 @@ def _which_count(
     return selected
 
 
-def _warn_of_other_ids(items: Array, relevant: CodedRows, system: str, rows: CodedRows) -> None:
-    """Warn if a system retrieved many items and none of the many that have a relevance."""
-    known = np.unique(relevant.document[~np.isnan(relevant.value)])
-    retrieved = np.unique(rows.document[rows.value > -np.inf])
-    known, retrieved = (of[of < len(items)] for of in (known, retrieved))
-    if min(len(known), len(retrieved)) >= MANY and not are_in(retrieved, known).any():
-        one, other = (_shown(min(items[of].tolist(), key=str)) for of in (known, retrieved))
+def _warn_of_other_ids(items: Array, some: Array, known: Array, which: str, are: str) -> None:
+    """Warn if none of many items is among the many others."""
+    here, there = (np.unique(of[of < len(items)]) for of in (some, known))
+    if min(len(here), len(there)) >= MANY and not are_in(here, there).any():
+        one, other = (_shown(min(items[of].tolist(), key=str)) for of in (here, there))
         warn(
-            f"none of the {len(retrieved):,} items that {repr(system) if system else 'the system'} "
-            f"retrieved is among the {len(known):,} that have a relevance. Check that both have "
-            f"ids of the same kind: retrieved are such as {other}, and {one} has a relevance."
-        )
-
-
-def _warn_if_none_is_left_out(items: Array, exclude: CodedRows, known: Array) -> None:
-    """Warn if many items are to be left out, and there is none of them."""
-    left_out, known = np.unique(exclude.document), known[known < len(items)]
-    if len(left_out) >= MANY and len(known) and not are_in(left_out, known).any():
-        other, one = (_shown(items[of[0]]) for of in (left_out, known))
-        warn(
-            f"none of the {len(left_out):,} items of exclude has a relevance or was retrieved. "
-            "Check that all have ids of the same kind: excluded are such as "
-            f"{other}, others {one}."
+            f"none of the {len(here):,} items {which} is among the {len(there):,} that {are}. "
+            f"Check that both have ids of the same kind: here are such as {one}, there {other}."
         )
 
 

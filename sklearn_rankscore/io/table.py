@@ -35,22 +35,23 @@ class LongTable:
         Columns of ids.
     value : array of shape (n_rows,)
         Relevance, scores or ranks.
+    where : callable
+        ``where(row)`` is a row in a message, such as the line of a file.
     is_ranked : bool, default=False
         Whether the values are ranks, 1 for the best.
-    locate : callable, default=None
-        ``locate(row)`` says where a row stands, such as in which line of a file.
     """
 
     name: str
     query: Ids
     document: Ids
     value: Array
+    where: Callable[[int], str]
     is_ranked: bool = False
-    locate: Callable[[int], str] | None = None
 
-    def where(self, row: int) -> str:
-        """A row in a message."""
-        return f"{self.name}, row {row}" if self.locate is None else self.locate(row)
+
+def row_of(name: str) -> Callable[[int], str]:
+    """The rows of what has no lines in a message."""
+    return lambda row: f"{name}, row {row}"
 
 
 class CodedRows(NamedTuple):

@@ -21,7 +21,7 @@ from .._typing import Array
 from .._validation import installed
 from ..query_ids.read import as_objects, factorize
 from .columns import NUMBER, Columns, parse
-from .table import LongTable
+from .table import LongTable, row_of
 
 # bytes that are read at a time, and the most in a line
 CHUNK = 2**22
@@ -33,6 +33,11 @@ NOT_TEXT = (
     "not a text file, it has a NUL byte. Convert a file in UTF-16 to UTF-8; the name of a "
     "compressed file must end in .gz, .bz2 or .xz, and that of a Parquet file in .parquet."
 )
+# of a line, the first of the query and the third of the document
+FIELDS = {
+    "qrels": "query iteration document relevance",
+    "run": "query Q0 document rank score tag",
+}
 # what the first line may be instead
 OTHER_FORMATS = (
     " Judgments have 4 fields and are given before runs, which have 6; files with names of columns "
@@ -109,7 +114,7 @@ def _checked(chunk: bytes, name: str, number: int) -> bytes:
     return chunk
 
 
-def read_lines(source: Any, kind: str, layout: str, value_at: int) -> LongTable:
+def read_lines(source: Any, kind: str) -> LongTable:
     """The records of a TREC file; a malformed line is an error that names it.
 
     Parameters
@@ -118,13 +123,9 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> LongTable:
         The file.
     kind : {"qrels", "run"}
         What it holds.
-    layout : str
-        The names of the fields of a line, the first of the query and the third of the document.
-    value_at : int
-        Position of the field with the relevance or score.
     """
-    name, names = source_name(source, kind), layout.split()
-    step = len(names) + 1
+    name, names = source_name(source, kind), FIELDS[kind].split()
+    value_at, step = 3 + (kind == "run"), len(names) + 1
     parts: list[tuple[Array, ...]] = []
     with opened(source, name) as file:
         for first, chunk in text_chunks(file, name):
@@ -142,7 +143,7 @@ def read_lines(source: Any, kind: str, layout: str, value_at: int) -> LongTable:
     texts = as_objects([one.decode() for one in queries.tolist()])
     return LongTable(
         name, (texts, codes), (document, None), value,
-        locate=lambda row: f"{name}, line {line[row]}",
+        where=lambda row: f"{name}, line {line[row]}",
     )  # fmt: skip
 
 
@@ -231,7 +232,8 @@ def _read_csv(path: str) -> Columns:
                     column.append(cell.strip() and cell)
         except csv.Error as error:
             raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
-    return Columns(path, names, dict(zip(names, columns, strict=True)).__getitem__, lines)
+    read = dict(zip(names, columns, strict=True)).__getitem__
+    return Columns(path, names, read, lambda row: f"{path}, line {lines[row]}", is_text=True)
 
 
 def _read_parquet(path: str) -> Columns:
@@ -250,4 +252,4 @@ def _read_parquet(path: str) -> Columns:
         dataset = parquet.ParquetDataset(path, page_checksum_verification=True)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{path}: not a Parquet file ({error}).") from error
-    return Columns(path, list(dataset.schema.names), read)
+    return Columns(path, list(dataset.schema.names), read, row_of(path))

@@ -10,20 +10,14 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .._columns import LARGEST_EXACT_INTEGER, check_in_memory
+from .._columns import LARGEST_EXACT_INTEGER
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, shown
 from ..query_ids.read import as_objects, python_values
 from .columns import Columns, columns_of
 from .join import ALONE, Arguments, join
-from .table import LongTable
+from .table import LongTable, row_of
 from .text import as_bytes, has_columns, read_columns, read_lines
-
-# what a source holds: the fields of a line, and the position of the value among them
-LAYOUT = {
-    "qrels": ("query iteration document relevance", 3),
-    "run": ("query Q0 document rank score tag", 4),
-}
 
 
 def from_trec(
@@ -199,13 +193,12 @@ def read_source(
 
     `kind` is "qrels" or "run"; `given` has the names of columns by field. Document ids are bytes.
     """
-    check_in_memory(source, name)
     source = as_nested(source)
     is_file = has_columns(source)
     if is_file:
         table = _of_columns(read_columns(source), kind, given)
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        table = read_lines(source, kind, *LAYOUT[kind])
+        table = read_lines(source, kind)
     elif hasattr(source, "columns"):
         table = _of_columns(columns_of(name, source), kind, {})
     else:
@@ -249,13 +242,16 @@ def _of_columns(columns: Columns, kind: str, given: Mapping[str, str]) -> LongTa
 
 def _of_records(source: Any, kind: str, name: str) -> Columns:
     """Columns by their names in named tuples, or their positions in a line."""
-    rows, queries = list(source) if isinstance(source, Iterable) else [source], None
+    rows, where = list(source) if isinstance(source, Iterable) else [source], row_of(name)
     if isinstance(source, Mapping):
         entries = [
             _documents(entry, kind, f"{name}, query {shown(of)}") for of, entry in source.items()
         ]
         rows = [(query, *pair) for query, of in zip(rows, entries, strict=True) for pair in of]
-        queries = [query for query, *_ in rows]
+
+        def where(row: int) -> str:
+            return f"{name}, query {shown(rows[row][0])}"
+
     if not all(map(_is_record, rows)):
         raise TypeError(
             f"{name} must be a path, a file object, a DataFrame, records such as (query, "
@@ -267,7 +263,7 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
     if names == [0, 1, 2]:
         names = ["query", "document", "relevance" if kind == "qrels" else "score"]
     place = {of: at for at, of in enumerate(names)}
-    return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)), queries=queries)
+    return Columns(name, names, lambda of: list(map(itemgetter(place[of]), rows)), where)
 
 
 def _documents(entry: Any, kind: str, where: str) -> Iterable[Any]:
