@@ -5,10 +5,10 @@ import gzip
 import lzma
 import os
 import tempfile
+from collections import namedtuple
 from functools import partial
 from io import BytesIO, StringIO
 from itertools import count, product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,30 +58,18 @@ def rows_of(arguments):
 
 
 def long(data, value, library, kind=int):
-    rows = [(kind(q), kind(d), x) for q, of in data.items() for d, x in of.items()]
-    columns = zip(("query_id", "doc_id", value), map(list, zip(*rows, strict=True)), strict=True)
+    rows = zip(*tuples(data, kind=kind), strict=True)
+    columns = zip(("query_id", "doc_id", value), map(list, rows), strict=True)
     return library(dict(columns))
 
 
-class Scored(NamedTuple):
-    """As of ir_datasets and ir_measures, of which qrels have one more field."""
-
-    query_id: str
-    doc_id: str
-    score: float
+# as of ir_datasets and ir_measures, of which qrels have one more field
+Scored = namedtuple("Scored", "query_id doc_id score")
+Judged = namedtuple("Judged", "query_id doc_id relevance iteration")
 
 
-class Judged(NamedTuple):
-    """As of ir_datasets and ir_measures."""
-
-    query_id: str
-    doc_id: str
-    relevance: int
-    iteration: str
-
-
-def tuples(data, make):
-    return [make(str(q), str(d), x) for q, of in data.items() for d, x in of.items()]
+def tuples(data, make=lambda *row: row, kind=str):
+    return [make(kind(q), kind(d), x) for q, of in data.items() for d, x in of.items()]
 
 
 def to_path(value, suffix, folder=tempfile.mkdtemp()):  # noqa: B008
@@ -115,7 +103,7 @@ def positions(data, value):
 
 
 def text(data, line):
-    return "".join(line.format(q, d, x) for q, of in data.items() for d, x in of.items())
+    return "".join(line.format(*row) for row in tuples(data))
 
 
 def qrels_text(data):
@@ -127,7 +115,7 @@ def run_text(data):
 
 
 def records(data):
-    return iter([(q, d, x) for q, of in data.items() for d, x in of.items()])
+    return iter(tuples(data, kind=int))
 
 
 def pairs(data):
@@ -135,8 +123,7 @@ def pairs(data):
 
 
 def matrix(judged, runs):
-    dense = [(q, d, x) for q, of in judged.items() for d, x in of.items()]
-    rows, columns, values = zip(*dense, strict=True)
+    rows, columns, values = zip(*tuples(judged, kind=int), strict=True)
     interactions = csr_array((values, (rows, columns)), shape=(len(judged), N_ITEMS))
     items, scores = {}, {}
     for name, run in runs.items():
@@ -188,14 +175,14 @@ QRELS = [
     *(lambda data, of=of: long(data, "rel", of) for of in LIBRARIES),
 ]
 QRELS += [
-    lambda data: [Judged(*row, "0") for row in tuples(data, lambda *row: row)],
+    lambda data: [Judged(*row, "0") for row in tuples(data)],
     lambda data: positions(data, "rel"),
     *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", *PARQUET, ".txt", ".gz", ".bz2")),
 ]
 RUNS = [
     lambda data: tuples(data, Scored),
     lambda data: tuple(tuples(data, Scored)),
-    lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data, Scored)],
+    lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data)],
     lambda data: positions(data, "score"),
     *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", *PARQUET, ".run", ".gz", ".xz")),
     *(run_text, dict, records, pairs),

@@ -18,7 +18,6 @@ from sklearn_rankscore import (
     from_recommendations,
     from_relevance_lists,
     from_trec,
-    kendall_tau_score,
     ndcg_score,
     ranking_report,
     score_bounds,
@@ -142,23 +141,6 @@ def test_the_arguments_hold_a_rule_for_their_unjudged_documents():
         assert 0 < report["data"]["documents_unjudged"] < 1
 
 
-@pytest.mark.parametrize("unjudged", RULES)
-def test_the_rules_do_not_depend_on_the_labels_of_unjudged_documents(unjudged):
-    """Whatever their label; c ranks first, before x, a (relevant) and b."""
-    documents = from_trec(StringIO(QRELS), StringIO(RUN), unjudged=unjudged)
-    names = ["mrr(unjudged=drop)", "ndcg(unjudged=drop)", "kendall_tau(unjudged=drop)"]
-    as_irrelevant = ["mrr(unjudged=irrelevant)", "ndcg(unjudged=irrelevant)"]
-    values = evaluate(metrics=[*names, *as_irrelevant, "judged@2"], **documents)
-    ideal = 2 + 1 / np.log2(3)
-    # d is relevant and was not retrieved: of a, b and d, tied below them, one pair is discordant
-    of_pairs = kendall_tau_score([1, 0, 2], [2, 1, 0])
-    expected = [1, 1 / ideal, of_pairs, 1 / 3, 0.5 / ideal, 0]
-    assert list(values.values()) == pytest.approx(expected)
-    assert score_bounds(metrics="mrr", **documents).mean()["mrr"] == (pytest.approx(1 / 3), 1)
-    report = str(ranking_report(**documents, metrics="mrr(unjudged=drop)"))
-    assert "documents without a judgment 50.0%" in " ".join(report.split())  # c, e and x of six
-
-
 def trec(run=RUN, **options):
     files = {name: StringIO(of) for name, of in run.items()} if isinstance(run, dict) else None
     return lambda: from_trec(StringIO(QRELS), files or StringIO(run), **options)
@@ -188,6 +170,11 @@ def matrix(interactions, items, rule):
     (lambda: from_ranked_lists(*AGAIN, unjudged="nan"), "[nan, 0.0, 2.0, 0.0]"),
     (lambda: from_ranked_lists(*AGAIN), "[nan, 0.0, 2.0, 0.0]"),
     (lambda: from_relevance_lists([[NAN, 1], [None, 0]]), "[nan, 1.0, nan, 0.0]"),
+    # ratings may be negative, unlike in qrels
+    *((lambda rule=rule: from_ranked_lists([{"a": -1, "b": 1}], [["a", "x"]], unjudged=rule),
+       "[-1.0, nan, 1.0]") for rule in RULES),
+    *((lambda rule=rule: from_frames(LOG[:2].assign(stars=[1, -1]), TOP, **TWO, unjudged=rule),
+       "[nan, -1.0, 1.0, nan]") for rule in RULES),
     (matrix(ONCE, [0, 1, 2, 3], "nan"), "[nan, 2.0, 0.0, nan]"),  # a stored 0 is a judgment
     (matrix(TWICE, [0, 1, 2, 3], "nan"), "[nan, 2.0, 0.0, nan]"),  # entries are added up
     (matrix(ONCE, [0, 1, 2, 3], "irrelevant"), "[nan, 2.0, nan, nan]"),
@@ -197,21 +184,3 @@ def matrix(interactions, items, rule):
 ])  # fmt: skip
 def test_labels(read, labels):
     assert str(read()["y_true"].tolist()) == labels
-
-
-@pytest.mark.parametrize("unjudged", ["irrelevant", "nan"])
-@pytest.mark.parametrize("extra", [{}, {"x": 0.5}])
-def test_a_negative_label_is_one_whether_or_not_other_documents_are_unjudged(extra, unjudged):
-    """Unlike in qrels; ratings may be negative."""
-    truth = {"u": {"a": -1, "b": 1}, "v": {"a": 1}}
-    top = {"u": {"a": 2.0, "b": 1.0}, "v": {"a": 1.0, **extra}}
-    both = [[(q, d, x) for q, of in data.items() for d, x in of.items()] for data in (truth, top)]
-    names = {"groups": 0, "document": 1, "relevance": 2, "score": 2, "unjudged": unjudged}
-    for documents in (
-        from_ranked_lists(truth, top, unjudged=unjudged),
-        from_frames(*map(pd.DataFrame, both), **names),
-    ):
-        rules = {rule: f"mrr(unjudged={rule})" for rule in ("irrelevant", "drop")}
-        assert evaluate(metrics=rules, **documents) == {"irrelevant": 0.75, "drop": 0.75}
-        with pytest.raises(ValueError, match="negative labels"):
-            evaluate(metrics="ndcg(unjudged=drop)", **documents)
