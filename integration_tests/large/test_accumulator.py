@@ -208,6 +208,12 @@ def test_invalid_input_is_refused(wrong, message):
         wrong()
 
 
+@pytest.mark.parametrize("name", [1, ("a", "b")])
+def test_names_of_systems_are_text(name):
+    with pytest.raises(TypeError, match="names as keys, which are strings"):
+        one().update([1], {name: [1]}, [3])
+
+
 def test_functions_are_compared_by_name():
     def mean_label(block, *, times):
         return block.total(lambda labels: labels * times) / block.sizes

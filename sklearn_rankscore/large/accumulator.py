@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._table import Table
 from .._typing import Array, Library, QueryIds
-from .._validation import check_choice, check_flag
+from .._validation import check_choice, check_flag, check_system_names
 from ..comparison.compare import value_differences
 from ..comparison.segments import (
     ALL_QUERIES,
@@ -34,9 +34,11 @@ from ..query_ids.read import as_objects, python_values
 from ..ranking import Queries, read_queries
 from .moments import DifferenceSummary, Moments
 
-# a system, () if there is one without a name, or the baseline and the model of a difference
-Systems: TypeAlias = tuple[str, ...]
-Key: TypeAlias = tuple[Segment, Systems, str]
+# the name of a system that was not given one
+ALONE = ""
+
+# a segment, a system, or the baseline and the model of a difference, and a metric
+Key: TypeAlias = tuple[Segment, str | tuple[str, str], str]
 
 # each segment costs some hundred bytes per metric, in every partition
 MOST_SEGMENTS = 10_000
@@ -62,7 +64,7 @@ class State:
 
     moments: dict[Key, Moments] = field(default_factory=dict)
     n_documents: int = 0
-    values: tuple[tuple[Array, dict[tuple[Systems, str], Array]], ...] = ()
+    values: tuple[tuple[Array, dict[tuple[str, str], Array]], ...] = ()
     last_id: Any = None
 
     def __add__(self, other: State) -> State:
@@ -78,9 +80,9 @@ class State:
         return State(moments, n_documents, self.values + other.values, other.last_id)
 
     @property
-    def systems(self) -> list[Systems]:
-        """The systems; one without a name is ()."""
-        return list(dict.fromkeys(names for _, names, _ in self.moments if len(names) < 2))
+    def systems(self) -> list[str]:
+        """Names of the systems."""
+        return list(dict.fromkeys(of for _, of, _ in self.moments if isinstance(of, str)))
 
 
 class RankingAccumulator:
@@ -214,10 +216,10 @@ class RankingAccumulator:
             return read_queries(y_true, scores, groups=ids, **weights)
 
         if isinstance(y_score, Mapping):
-            by_name = by_system(read, y_true, y_score, groups, sample_weight)
-            queries: dict[Systems, Queries] = {(name,): of for name, of in by_name.items()}
+            queries = by_system(read, y_true, y_score, groups, sample_weight)
+            check_system_names("y_score", queries)
         else:
-            queries = {(): read(y_score, groups)}
+            queries = {ALONE: read(y_score, groups)}
         grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
         if bool(self.by) != (segments is not None):
             raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
@@ -238,7 +240,7 @@ class RankingAccumulator:
         return self._add(queries, values, last_id)
 
     def _add(
-        self, queries: Mapping[Systems, Queries], segments: Mapping[str, Array], last_id: Any = None
+        self, queries: Mapping[str, Queries], segments: Mapping[str, Array], last_id: Any = None
     ) -> RankingAccumulator:
         """Add the same queries with the scores of each system, and their values of segments."""
         first_system = next(iter(queries.values()))
@@ -250,21 +252,21 @@ class RankingAccumulator:
             for i, value in enumerate(by_value.ids.tolist()):
                 entries = by_value.starts[i] + np.arange(by_value.sizes[i])
                 parts.append((Segment(column, value), by_value.rows_at(entries)))
-        values: dict[tuple[Systems, str], Array] = {}
-        terms: dict[tuple[Systems, str], tuple[Any, ...]] = {}
-        for systems, given in queries.items():
+        values: dict[tuple[str, str], Array] = {}
+        terms: dict[tuple[Any, str], tuple[Any, ...]] = {}
+        for system, given in queries.items():
             measured = measure(given, self._resolved.values(), n_jobs=self.n_jobs)
             for (name, metric), of in zip(self._resolved.items(), measured, strict=True):
-                value = values[systems, name] = of.per_query(metric.replace_undefined_by)
-                terms[systems, name] = value, None, ~of.defined
+                value = values[system, name] = of.per_query(metric.replace_undefined_by)
+                terms[system, name] = value, None, ~of.defined
                 if metric.average == "micro":
                     numerator = np.where(np.isnan(value), np.nan, of.numerator)
-                    terms[systems, name] = numerator, of.denominator, ~of.defined
+                    terms[system, name] = numerator, of.denominator, ~of.defined
         for pair in permutations(queries, 2):
             for name in self._resolved:
-                both = [values[systems, name] for systems in pair]
+                both = [values[system, name] for system in pair]
                 difference = value_differences(*both)
-                terms[pair[0] + pair[1], name] = difference, None, np.isnan(difference), *both
+                terms[pair, name] = difference, None, np.isnan(difference), *both
         moments = {
             (segment, *key): Moments.of(weights[rows], *(t if t is None else t[rows] for t in of))
             for segment, rows in parts
@@ -351,16 +353,16 @@ class RankingAccumulator:
     def _summaries(self, segment: Segment) -> dict[str, Any]:
         moments = self._counted().moments
         return self._by_system(
-            lambda systems, name: moments[segment, systems, name].summary(self._resolved[name])
+            lambda system, name: moments[segment, system, name].summary(self._resolved[name])
         )
 
-    def _by_system(self, compute: Callable[[Systems, str], Any]) -> dict[str, Any]:
+    def _by_system(self, compute: Callable[[str, str], Any]) -> dict[str, Any]:
         """Results by system and metric; by metric, if there is one system without a name."""
         results = {
-            "".join(systems): {name: compute(systems, name) for name in self.names}
-            for systems in self._state.systems
+            system: {name: compute(system, name) for name in self.names}
+            for system in self._state.systems
         }
-        return results.get("", results)
+        return results.get(ALONE, results)
 
     def differences(
         self, baseline: str | None = None, *, segment: tuple[str, Hashable] = ALL_QUERIES
@@ -388,7 +390,7 @@ class RankingAccumulator:
             If an unknown segment is named.
         """
         state, key = self._counted(), Segment(*segment)
-        names = ["".join(systems) for systems in state.systems]
+        names = state.systems
         if any(metric.average == "micro" for metric in self._resolved.values()):
             raise ValueError('paired differences need average="macro".')
         first = names[0] if baseline is None else check_choice("baseline", baseline, tuple(names))
@@ -466,9 +468,9 @@ class RankingAccumulator:
         title = f"{type(self).__name__} of {self.n_documents:,} documents"
         header = ["", "mean", "std. error", "queries", "undefined"]
         rows = [
-            [" ".join([*systems, name]), *of.summary(self._resolved[name])[:4]]
-            for (segment, systems, name), of in self._state.moments.items()
-            if segment == ALL_QUERIES and len(systems) < 2
+            [" ".join(filter(None, [system, name])), *of.summary(self._resolved[name])[:4]]
+            for (segment, system, name), of in self._state.moments.items()
+            if segment == ALL_QUERIES and isinstance(system, str)
         ]
         return Table(title, header, rows)
 

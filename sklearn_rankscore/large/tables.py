@@ -21,7 +21,7 @@ from .._validation import check_system_names, shown
 from ..query_ids import Grouping
 from ..query_ids.read import as_objects
 from ..ranking import read_queries
-from .accumulator import RankingAccumulator, State, Systems, segment_values
+from .accumulator import ALONE, RankingAccumulator, State, segment_values
 
 # rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
 BATCH_ROWS = 2**20
@@ -47,8 +47,8 @@ class Reader:
         The metrics, and the columns of segments.
     label : str
         The column of relevance.
-    systems : dict of Systems to str
-        The column of scores of each system; () is one without a name.
+    systems : dict of str to str
+        The column of scores of each system.
     ids : list of str
         The columns that together identify a query.
     weight : str or None
@@ -57,7 +57,7 @@ class Reader:
 
     empty: RankingAccumulator
     label: str
-    systems: dict[Systems, str]
+    systems: dict[str, str]
     ids: list[str]
     weight: str | None
 
@@ -78,10 +78,10 @@ class Reader:
         return list(dict.fromkeys([*self.ids, *self.empty.by]))
 
     @property
-    def values(self) -> dict[str, tuple[Systems, str]]:
+    def values(self) -> dict[str, tuple[str, str]]:
         """The system and metric of each value of a query, by its name."""
         names = self.empty.names
-        return {" ".join([*of, name]): (of, name) for of in self.systems for name in names}
+        return {" ".join(filter(None, [of, name])): (of, name) for of in self.systems for name in names}
 
     def check(self, available: Iterable[Any], place: str) -> None:
         """Refuse a name that is not a column, or that of several."""
@@ -162,10 +162,9 @@ def read_options(
             f"there is no option {name}= any more: an interrupted run starts again, the rows of "
             "files may have any order, and fsspec opens URIs such as 's3://bucket/scores'."
         )
-    systems: dict[Systems, str] = {(): score}  # type: ignore[dict-item]
     if isinstance(score, Mapping):
         check_system_names("score", score)
-        systems = {(name,): column for name, column in score.items()}
+    systems = dict(score) if isinstance(score, Mapping) else {ALONE: score}
     if not isinstance(metrics, RankingAccumulator):
         metrics = RankingAccumulator(metrics, **options)
     elif any(value is not None for value in options.values()):
