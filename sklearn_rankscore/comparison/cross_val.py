@@ -157,7 +157,7 @@ def cross_val_query_scores(
         check_no_feature(one, estimator, X)
         find_target(one, None, X, y)
     grouping: Any = group_rows(ids, num_samples(X))
-    folds = _folds(check_query_cv(cv), X, y, groups, ids)
+    folds = folds_of(check_query_cv(cv), X, y, groups, ids)
     _check_folds(folds, grouping.ids, grouping.codes)
     fitted = cross_validate(
         estimator, X, y, scoring=_no_score, cv=folds, n_jobs=n_jobs, verbose=verbose,
@@ -238,7 +238,7 @@ def find_ids(
     return id_source, groups, ids
 
 
-def _folds(splitter: Any, X: Any, y: Any, groups: Any, ids: Any) -> list[Fold]:
+def folds_of(splitter: Any, X: Any, y: Any, groups: Any, ids: Any) -> list[Fold]:
     """Those of a splitter; one that consumes groups gets the ids, wherever they are found."""
     consumes_groups = get_routing_for_object(splitter).consumes("split", {"groups"})
     groups = ids if groups is None and consumes_groups else groups

@@ -81,7 +81,9 @@ class Reader:
     def values(self) -> dict[str, tuple[str, str]]:
         """The system and metric of each value of a query, by its name."""
         names = self.empty.names
-        return {" ".join(filter(None, [of, name])): (of, name) for of in self.systems for name in names}
+        return {
+            " ".join(filter(None, [of, name])): (of, name) for of in self.systems for name in names
+        }
 
     def check(self, available: Iterable[Any], place: str) -> None:
         """Refuse a name that is not a column, or that of several."""

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._typing import Array, IdSource, MatrixLike, QueryIds
 from .._validation import check_count, check_flag
 from ..comparison import QueryScores, compare, cross_val_query_scores
-from ..comparison.cross_val import find_ids
+from ..comparison.cross_val import find_ids, folds_of
 from ..comparison.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
@@ -455,9 +454,7 @@ class QueryLearningCurveDisplay(MeanCurves):
 
 def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]], int]:
     """The same folds for all sizes and models, and the fewest queries on which one trains."""
-    splitter = check_query_cv(cv)
-    takes_groups = get_routing_for_object(splitter).consumes("split", {"groups"})
-    folds = list(splitter.split(X, y, **({"groups": ids} if takes_groups else {})))
+    folds = folds_of(check_query_cv(cv), X, y, None, ids)
     codes = group_rows(ids, len(ids)).codes
     return folds, min(len(np.unique(codes[train])) for train, _ in folds)
 

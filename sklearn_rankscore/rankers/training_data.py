@@ -153,9 +153,9 @@ class TrainingData:
         """
         if self.codes is None or (np.diff(self.codes) >= 0).all():
             return self
-        return self.take(np.argsort(self.codes, kind="stable"))
+        return self.of_rows(np.argsort(self.codes, kind="stable"))
 
-    def take(self, rows: Array) -> Self:
+    def of_rows(self, rows: Array) -> Self:
         """The chosen rows, in that order, with the `fit` parameters aligned with them."""
         return replace(
             self,
@@ -210,7 +210,7 @@ class TrainingData:
             return self
         splits = QueryShuffleSplit(1, train_size=max_queries, random_state=random_state)
         ((chosen, _),) = splits.split(self.X, qid=self.codes)
-        return self.take(chosen)
+        return self.of_rows(chosen)
 
     def hold_out(self, fraction: float, random_state: RandomState) -> tuple[Self, Self]:
         """Queries to train on, and held-out queries whose labels are not all equal."""
@@ -221,7 +221,7 @@ class TrainingData:
             ((train, held_out),) = splits.split(self.X, self.y, qid=self.codes)
         except ValueError as error:
             raise ValueError(f"validation_fraction={fraction!r}: {error}") from error
-        return self.take(train), self.take(held_out)
+        return self.of_rows(train), self.of_rows(held_out)
 
 
 def ids_from_sizes(sizes: Any, n_rows: int, problem: str) -> Array:

@@ -21,10 +21,10 @@ from .keys import collides, label_mask, labels_of, pad_keys
 from .row_sorts import MEDIUM_LONG, smallest
 from .score_order import (
     FEW,
+    at_columns,
     column_keys,
     rank_again,
     sort_rows,
-    take,
     ties_among,
 )
 from .width_buckets import WidthBucket, divide_for_threads, width_buckets
@@ -76,7 +76,7 @@ def rank_by_scores(documents: Documents, depth: int | None, bucket: WidthBucket)
     else:
         keys, mask = column_keys(scores)
         first = smallest(keys, depth + 1, overwrite=False)[:, : depth + 1]
-        ranked, tied = take(labels, first[:, :depth] & mask), None
+        ranked, tied = at_columns(labels, first[:, :depth] & mask), None
         rows = np.flatnonzero(collides(first, mask).any(axis=1))
         if len(rows):
             candidates = partial(_at_most, keys, first[:, depth - 1] | mask)

@@ -68,14 +68,14 @@ def _shift_exponents(keys: Array, n_bits: int) -> bool:
     """Make room for bits below the magnitude of floats, if their exponents admit it."""
     fraction, highest = np.finfo(np.float64).nmant, (1 << np.finfo(np.float64).nexp) - 1
     lowest = highest // 2 - 3 * (highest >> n_bits) // 4
-    below, largest = (lowest << fraction) - 1, (highest << fraction >> n_bits) - 1
-    keys -= below
+    offset, largest = (lowest << fraction) - 1, (highest << fraction >> n_bits) - 1
+    keys -= offset
     if keys.min() <= 0:
-        if not (keys[keys <= 0] == -below).all():  # other numbers than 0 are so small
+        if not (keys[keys <= 0] == -offset).all():  # other numbers than 0 are so small
             return False
         np.maximum(keys, 0, out=keys)
     if keys.max() >= largest:
-        if not (keys[keys >= largest] == (highest << fraction) - below).all():
+        if not (keys[keys >= largest] == (highest << fraction) - offset).all():
             return False
         np.minimum(keys, largest, out=keys)
     return True

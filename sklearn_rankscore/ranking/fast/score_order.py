@@ -28,12 +28,12 @@ def sort_rows(labels: Array, scores: Array, sizes: Array) -> tuple[Array, Array]
     keys, mask = column_keys(scores)
     order = smallest(keys, labels.shape[1])
     order &= mask  # in place, for the sake of queries of millions of documents
-    ordered = take(scores, order)
+    ordered = at_columns(scores, order)
     misranked = np.flatnonzero((ordered[:, 1:] > ordered[:, :-1]).any(axis=1))
     if len(misranked):
         order[misranked] = again = stable_order(scores[misranked])
-        ordered[misranked] = take(scores[misranked], again)
-    return take(labels, order), equal_to_next(ordered, sizes)
+        ordered[misranked] = at_columns(scores[misranked], again)
+    return at_columns(labels, order), equal_to_next(ordered, sizes)
 
 
 def rank_again(
@@ -123,7 +123,7 @@ def column_keys(scores: Array) -> tuple[Array, int]:
     return keys, mask
 
 
-def take(rows: Array, columns: Array) -> Array:
+def at_columns(rows: Array, columns: Array) -> Array:
     """Entries of each row, in the memory order of the columns."""
     starts = np.arange(0, rows.size, rows.shape[1])
     if columns.flags.fnc:  # stored by column
