@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -28,6 +28,8 @@ class OwnMetric:
     It is called as the metric functions of the package, ``(y_true, y_score, *, groups=None, ...)``,
     with the options of the formula.
     """
+
+    is_copy = False  # of a metric that another process has registered
 
     def __init__(self, definition: Definition) -> None:
         self._definition = replace(definition, function=self)
@@ -127,7 +129,7 @@ def register_metric(
 
     >>> import numpy as np
     >>> from sklearn_rankscore import evaluate, register_metric
-    >>> def q_measure(block, k, gain, ties):
+    >>> def blended_ratio(block, k, gain, ties):
     ...     relevant = lambda labels: (labels > 0) * 1.0
     ...     value = block.by_rank(lambda labels: relevant(labels) * (1 + gain(labels)), ties)
     ...     offset, size = block.tie_groups(ties)
@@ -139,7 +141,7 @@ def register_metric(
     ...     n_relevant = block.total(relevant)
     ...     most = n_relevant if k is None else np.minimum(k, n_relevant)
     ...     return ratio[:, :k].sum(axis=1), most, n_relevant > 0
-    >>> q_measure = register_metric("q_measure", q_measure, ratio=True, limits=(0, 1))
+    >>> q_measure = register_metric("q_measure", blended_ratio, ratio=True, limits=(0, 1))
     >>> evaluate([2, 0, 1], [0.3, 0.3, 0.1], ["q_measure@2", "ndcg@2"])
     {'q_measure@2': 0.4, 'ndcg@2': 0.619...}
     """
@@ -171,19 +173,25 @@ def register_metric(
 
 
 def _restore(definition: Definition) -> Any:
-    """The function of a pickled metric, which is declared where it is not yet known."""
+    """The function of a pickled metric: the registered one, else a copy, until a newer arrives."""
     known = METRICS.get(definition.name)
-    names = [field.name for field in fields(definition) if field.name != "function"]
-    if known and all(getattr(known, name) == getattr(definition, name) for name in names):
+    if known and _is_again(known, definition) and not getattr(known.function, "is_copy", False):
         return known.function
-    return _register(definition)
+    function = _register(definition)
+    function.is_copy = True
+    return function
+
+
+def _is_again(known: Definition, definition: Definition) -> bool:
+    """Whether a metric of one's own is registered once more."""
+    return known.is_own and _origin(known) == _origin(definition)
 
 
 def _register(definition: Definition) -> OwnMetric:
     """Declare a metric."""
     name = definition.name
     known = METRICS.get(name)
-    again = known is not None and known.is_own and _origin(known) == _origin(definition)
+    again = known is not None and _is_again(known, definition)
     for spelling in (name, *definition.aliases):
         owner = SPELLINGS.get(key(spelling))
         taken = ""

@@ -132,23 +132,32 @@ def test_intervals_know_the_limits():
     assert 0 <= intervals["bounded"].low < intervals["bounded"].high == 1
 
 
-def local_formula():
+def local_formula(factor):
     def last_label(block):
-        return block.by_rank(np.asarray, "stable")[:, -1]
+        return factor * block.by_rank(np.asarray, "stable")[:, -1]
 
     return last_label
 
 
-@pytest.mark.parametrize("formula", [gain_share, local_formula()])
-def test_workers_of_joblib_compute_it(formula):
-    """Loky sends formulas of notebooks along, by value."""
-    name = f"sent_{formula.__name__}"
-    register_metric(name, formula)
-    scorer = make_ranking_scorer(f"{name}@1" if formula is gain_share else name, groups="none")
+def test_workers_of_joblib_compute_it(registered):
+    """Loky sends formulas of notebooks along, by value, and those of a cell that ran again."""
     X, y = np.array([[3.0], [2.0]]), np.array([3, 1])
-    expected = scorer(ByFirst(), X, y)
     with Parallel(2, backend="loky") as parallel:
-        assert parallel(delayed(scorer)(ByFirst(), X, y) for _ in range(2)) == [expected] * 2
+        for factor in (1, 2):
+            register_metric("last_label", local_formula(factor))
+            for name, expected in (("gain_share@1", 3 / 4), ("last_label", factor)):
+                scorer = make_ranking_scorer(name, groups="none")
+                assert parallel([delayed(scorer)(ByFirst(), X, y)] * 2) == [expected] * 2
+
+
+def test_what_workers_send_back_does_not_replace_it():
+    """A fitted search holds its scorer, whose formula returns as a copy."""
+    function = register_metric("last_label", local_formula(1))
+    scorer = make_ranking_scorer("last_label", groups="none")
+    for returned in Parallel(2, backend="loky")([delayed(copy.copy)(scorer)] * 2):
+        assert returned(ByFirst(), [[3.0], [2.0]], [3, 1]) == 1
+    assert evaluate([3, 1], [2, 1], function) == {"last_label": 1}
+    assert METRICS["last_label"].function is function
 
 
 def test_the_function_is_pickled_and_registered_again(registered):
