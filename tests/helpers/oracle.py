@@ -362,7 +362,15 @@ class Correlation(NamedTuple):
         return None if constant else self.of_values(y, s)
 
 
-METRICS: dict[str, OfOrders | OfPairs | Correlation] = {
+class Definitions(dict[str, OfOrders | OfPairs | Correlation]):
+    """The metrics by name."""
+
+    def __missing__(self, name):
+        raise KeyError(f"{name} needs a definition in tests/helpers/oracle.py")
+
+
+METRICS = Definitions()
+METRICS |= {
     "dcg": OfOrders(_dcg, is_defined=_has_gain),
     "ndcg": OfOrders(_ndcg, is_ratio=True, is_defined=_has_gain),
     "map": OfOrders(_average_precision, is_ratio=True, defaults={"denominator": "min"}),

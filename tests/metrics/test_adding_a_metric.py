@@ -89,6 +89,7 @@ $$ Q = \\frac{1}{R} \\sum_i r_i \\frac{\\text{hits}_i + \\text{gain}_i}{i + \\te
 {'q_measure@2': 0.3}
 ```
 """
+RATIOS = ("`judged` |", "`judged`, `q_measure` |")  # the list of ratios of sums on that page
 ADDITIONS = {
     "sklearn_rankscore/metrics/formulas.py": FORMULA,
     "sklearn_rankscore/metrics/graded_relevance.py": FUNCTION,
@@ -157,7 +158,8 @@ def run(copy, without, *command):
     """Run Python in the copy, with all other additions."""
     for name, addition in ADDITIONS.items():
         text = (ROOT / name).read_text("utf-8")
-        (copy / name).write_text(text + ("" if name in without else addition), "utf-8")
+        added = text.replace(*RATIOS) + addition
+        (copy / name).write_text(text if name in without else added, "utf-8")
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True,

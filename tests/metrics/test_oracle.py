@@ -77,8 +77,7 @@ ALL_IDS = [np.array([3, -5, 2**62, 0, 7, 1, 4, -9]), np.array([*"bca", "", *"äz
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_metric_is_defined_in_the_oracle(metric):
-    assert metric in oracle.METRICS, f"{metric} needs a definition in tests/helpers/oracle.py"
-    assert METRICS[metric].ratio == oracle.METRICS[metric].is_ratio
+    assert METRICS[metric].ratio == oracle.METRICS[metric].is_ratio, "is it a ratio of sums?"
 
 
 def test_every_formula_has_a_metric():

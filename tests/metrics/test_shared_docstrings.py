@@ -79,7 +79,7 @@ def test_shared_parameters_have_one_text(name):
             text = shared_text(name, function)
             texts[contract(name, function)][text].append(function.__name__)
     for by_text in texts.values():
-        assert len(by_text) == 1, dict(by_text)
+        assert len(by_text) == 1, f"{name} has one text in all docstrings, not {dict(by_text)}"
     assert len(set().union(*texts.values())) == len(texts), "different contracts, equal texts"
 
 
@@ -97,7 +97,7 @@ def test_docstrings_are_short_and_link_the_full_contract(name):
     assert sum(bool(line) for line in lines) <= MAX_LINES
     assert ":ref:`shared-parameters`" in section(FUNCTIONS[name], "Notes")
     listed = re.match(r"\{(.+?)\}", described(FUNCTIONS[name])["average"])[1]
-    assert listed == averages(FUNCTIONS[name])
+    assert listed == averages(FUNCTIONS[name]), f"average in the docstring of {name}"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
