@@ -16,38 +16,13 @@ from sklearn_rankscore.metrics.names import METRICS
 NAN, INF = math.nan, math.inf
 TIES = ["average", "stable", "reversed", "optimistic", "pessimistic"]
 NAMES = [
-    "dcg",
-    "dcg@2(gain=exponential)",
-    "ndcg",
-    "ndcg@2",
-    "ndcg@3(gain=exponential)",
-    "ndcg(gain=binary)",
-    "ndcg(discount=reciprocal)",
-    "map",
-    "map@2",
-    "map@2(denominator=relevant)",
-    "map(threshold=1)",
-    "mrr",
-    "mrr@2",
-    "precision@2",
-    "precision",
-    "precision@3(denominator=min)",
-    "precision@2(denominator=attainable)",
-    "recall@2",
-    "recall@2(denominator=min)",
-    "recall(threshold=1)",
-    "f1@2",
-    "f1",
-    "f1@3(denominator=min)",
-    "hits@2",
-    "hit_rate@2",
-    "r_precision",
-    "err",
-    "err@2(max_grade=3)",
-    "rbp",
-    "rbp@2(gain=linear)",
-    "pfound",
-]
+    "dcg", "dcg@2(gain=exponential)", "ndcg", "ndcg@2", "ndcg@3(gain=exponential)",
+    "ndcg(gain=binary)", "ndcg(discount=reciprocal)", "map", "map@2", "map@2(denominator=relevant)",
+    "map(threshold=1)", "mrr", "mrr@2", "precision@2", "precision", "precision@3(denominator=min)",
+    "precision@2(denominator=attainable)", "recall@2", "recall@2(denominator=min)",
+    "recall(threshold=1)", "f1@2", "f1", "f1@3(denominator=min)", "hits@2", "hit_rate@2",
+    "r_precision", "err", "err@2(max_grade=3)", "rbp", "rbp@2(gain=linear)", "pfound",
+]  # fmt: skip
 
 
 def by_enumeration(y, s, names, max_label, **options):
@@ -61,14 +36,54 @@ def by_enumeration(y, s, names, max_label, **options):
     return np.column_stack([values.min(axis=0), values.max(axis=0)])
 
 
+def check_bounds(data, labels, names, max_label, **options):
+    """Of a few documents with some of these labels."""
+    scores = st.sampled_from([2.0, 1.0, 1.0, 0.0, -INF])
+    drawn = st.lists(st.tuples(labels, scores), min_size=1, max_size=8 - max_label)
+    y, s = map(np.array, zip(*data.draw(drawn), strict=True))
+    options["ties"] = data.draw(st.sampled_from(TIES))
+    if options["ties"] == "optimistic" and max_label > 1:
+        names = [n for n in names if not n.startswith("ndcg") or "gain=binary" in n]
+    bounds = score_bounds(y, s, names, max_label=max_label, **options).mean()
+    expected = by_enumeration(y, s, names, max_label, **options)
+    np.testing.assert_allclose([*bounds.values()], expected, rtol=1e-12, atol=1e-12)
+
+
+@examples(200)
+@given(data=st.data())
+def test_bounds_equal_enumeration(data):
+    labels = st.sampled_from([0, 0, 1, 2, 3, 0.5, NAN, NAN, NAN, NAN])
+    names = [name for name in NAMES if name != "pfound"]
+    check_bounds(data, labels, names, data.draw(st.integers(1, 3)))
+    # whose labels are probabilities
+    check_bounds(data, st.sampled_from([0, 1, 0.5, NAN, NAN]), ["pfound"], 1)
+
+
+GAINS = [[1, 2, 4, 8], [0.0, 0.0, 3.0, 3.0], lambda y: (y + 2) ** 2]
+RISING = {"discount": lambda ranks: ranks * 1.0}  # the greatest NDCG may be above 1
+DISCOUNTS = [
+    "log2",
+    lambda ranks: 1.0 / np.sqrt(ranks),
+    lambda ranks: 0.5 * (ranks < 3),
+    lambda ranks: np.where(ranks == 3, 2.0, 1.0),  # rises beyond a cut-off of 2
+]
+
+
+@pytest.mark.parametrize("gain", GAINS)
+@examples(40)
+@given(data=st.data())
+def test_gains_and_discounts_of_ones_own(gain, data):
+    """Also those that give irrelevant documents a gain, and labels below 0."""
+    known = [0, 1, 2, 3] if isinstance(gain, list) else [-1, 0, 1, 2, 0.5]
+    discount = data.draw(st.sampled_from(DISCOUNTS))
+    names = ["dcg@3", "ndcg@2", *(["ndcg"] if discount is not DISCOUNTS[-1] else [])]
+    labels = st.sampled_from([*known, NAN, NAN, NAN])
+    check_bounds(data, labels, names, 3, gain=gain, discount=discount)
+
+
+NO_LABELS = ["query_auc", "pair_accuracy", "kendall_tau", "spearman", "judged@2", "bpref", "infap"]
 REFUSED = {
-    "query_auc": "no labels are known to be its best",
-    "pair_accuracy": "no labels are known",
-    "kendall_tau": "no labels are known",
-    "spearman": "no labels are known",
-    "judged@2": "no labels are known",
-    "bpref": "no labels are known",
-    "infap": "no labels are known",
+    **dict.fromkeys(NO_LABELS, "no labels are known to be its best"),
     "map(denominator=hits)": "it divides by the hits themselves",
     "rbp(normalize=true)": "normalize=True divides by the highest label",
     "ndcg(unjudged=drop)": "score_bounds replaces the rule",
@@ -77,12 +92,12 @@ REFUSED = {
     "rbp@1(gain=linear, normalize=true,adjusted=true)": "adjusted=True rescales it",
     "dcg(propensity=seen)": "a document without a click is not an unjudged one",
 }
-RISING = {"discount": lambda ranks: ranks * 1.0}  # the greatest NDCG may be above 1
 NO_CLICK = "no exact bounds of .*: a document without a click is not an unjudged one"
 OTHERS = [
     (lambda block: block.sizes * 1.0, {}, "no labels are known"),
     *((name, RISING, "its discount rises") for name in ("ndcg", "ndcg@2", "ndcg(gain=binary)")),
     *((name, {"propensity": [1, 0.5]}, NO_CLICK) for name in ("dcg", "precision@2(clip=0.1)")),
+    # whose least value may be that of a grade in between
     ("ndcg@2", {"ties": "optimistic", "max_label": 2}, "no exact bounds of 'ndcg@2': with several"),
     ("err", {"max_label": 5}, r"y_true must lie in \[0, 4\]"),
     ("err", {"max_label": 0}, "max_label must be an integer of at least 1"),
@@ -112,59 +127,6 @@ def test_refusals_state_the_reason(metric, options, message):
 def test_all_metrics_are_bounded_or_refused():
     names = {name.partition("@")[0].partition("(")[0] for name in [*NAMES, *REFUSED]}
     assert names == set(METRICS)
-
-
-def test_ndcg_of_grades_has_no_bounds_under_optimistic_ties():
-    """Its least value may be that of a grade in between, which no candidate has."""
-    y, s, given = np.array([NAN, 1, NAN]), np.array([1, 1, 2]), {"ties": "optimistic"}
-    ((low, _),) = by_enumeration(y, s, "ndcg@2", 2, **given)
-    extremes = [[a, 1, b] for a, b in itertools.product((0, 2), repeat=2)]
-    assert low < 0.9 * min(query_scores(extremes, [s] * 4, "ndcg@2", **given)["ndcg@2"])
-
-
-@examples(200)
-@given(data=st.data())
-def test_bounds_equal_enumeration(data):
-    max_label = data.draw(st.integers(1, 3))
-    labels = st.sampled_from([0, 0, 1, 2, 3, 0.5, NAN, NAN, NAN, NAN])
-    rows = st.tuples(labels, st.sampled_from([2.0, 1.0, 1.0, 0.0, -INF]))
-    drawn = st.lists(rows, min_size=1, max_size=8 - max_label)
-    y, s = map(np.array, zip(*data.draw(drawn), strict=True))
-    ties = data.draw(st.sampled_from(TIES))
-    check_bounds(y, s, [name for name in NAMES if name != "pfound"], max_label, ties=ties)
-    # whose labels are probabilities
-    check_bounds(np.minimum(y, 1), s, ["pfound"], 1, ties=ties)
-
-
-def check_bounds(y, s, names, max_label, **options):
-    if options["ties"] == "optimistic" and max_label > 1:
-        names = [n for n in names if not n.startswith("ndcg") or "gain=binary" in n]
-    bounds = score_bounds(y, s, names, max_label=max_label, **options).mean()
-    expected = by_enumeration(y, s, names, max_label, **options)
-    np.testing.assert_allclose([*bounds.values()], expected, rtol=1e-12, atol=1e-12)
-
-
-GAINS = [[1, 2, 4, 8], [0.0, 0.0, 3.0, 3.0], lambda y: (y + 2) ** 2]
-DISCOUNTS = [
-    None,
-    lambda ranks: 1.0 / np.sqrt(ranks),
-    lambda ranks: 0.5 * (ranks < 3),
-    lambda ranks: np.where(ranks == 3, 2.0, 1.0),  # rises beyond a cut-off of 2
-]
-
-
-@pytest.mark.parametrize("gain", GAINS)
-@examples(40)
-@given(data=st.data())
-def test_gains_and_discounts_of_ones_own(gain, data):
-    """Also those that give irrelevant documents a gain, and labels below 0."""
-    known = [0, 1, 2, 3] if isinstance(gain, list) else [-1, 0, 1, 2, 0.5]
-    rows = st.tuples(st.sampled_from([*known, NAN, NAN, NAN]), st.sampled_from([2, 1, 1, 0]))
-    y, s = map(np.array, zip(*data.draw(st.lists(rows, min_size=1, max_size=5)), strict=True))
-    discount = data.draw(st.sampled_from(DISCOUNTS)) or "log2"
-    names = ["dcg@3", "ndcg@2", *(["ndcg"] if discount is not DISCOUNTS[-1] else [])]
-    ties = data.draw(st.sampled_from(TIES))
-    check_bounds(y, s, names, 3, ties=ties, gain=gain, discount=discount)
 
 
 Y = np.array([NAN, 2, 0, NAN, 1, NAN, NAN, 0, 1])
@@ -217,18 +179,6 @@ def test_by_hand(y, metric, options, expected):
 def test_bounds_under_another_name_have_the_range_of_the_metric():
     bounds = score_bounds([[1.0, NAN]] * 10, [[2.0, 1.0]] * 10, {"ndcg": "dcg@1"})
     assert np.isnan(bounds.lower.interval()["ndcg"]).all()  # of equal values without a range
-
-
-@pytest.mark.parametrize("p", [0.5, 0.9])
-def test_rbp_and_its_residual(p):
-    """The residual of Moffat and Zobel: what unjudged ranks and those after the list may add."""
-    random = np.random.default_rng(0)
-    y = np.where(random.random(50) < 0.6, NAN, random.integers(0, 2, 50))
-    bounds = score_bounds(y, -np.arange(50), f"rbp(p={p})").mean()[f"rbp(p={p})"]
-    weights = (1 - p) * p ** np.arange(50.0)
-    assert bounds.low == pytest.approx(weights[y == 1].sum())
-    residual = bounds.high - bounds.low + p**50
-    assert residual == pytest.approx(1 - weights[~np.isnan(y)].sum())
 
 
 @pytest.mark.integration
