@@ -78,6 +78,16 @@ def test_tukey_is_all_permutations_within_queries(weighted):
         assert one.adjusted_p_value == pytest.approx(exact, abs=0.012)
 
 
+def test_tukey_permutes_if_few_of_many_queries_differ():
+    """The others, of which all permutations are equal, do not count."""
+    values = drawn(3, 12, 1)
+    assert p_values(np.append(values, np.ones((3, 2000, 1)), axis=1)) == p_values(values)
+    # with one query that differs, each of three systems is the outlying one equally often
+    outlier = np.zeros((3, 2000, 1))
+    outlier[0, 7] = 0.5
+    assert set(p_values(outlier)) == {1}
+
+
 def test_tukey_of_many_queries_is_its_limit(monkeypatch):
     values = drawn(4, 60, 1, step=0.012)
     permuted = p_values(values, n_resamples=20_000)
@@ -135,28 +145,27 @@ def test_the_system_table_marks_significant_and_best_means():
     values = drawn(3, 50, 2, step=0.0)
     values[1, :, 0] += 0.3
     values[0, :, 1] += 0.3
-    table = compare(systems(values, ["ndcg", "map_x"]), pairs="all", test="t").system_table()
-    means = values.mean(axis=1)
-    lines = repr(table).splitlines()
-    assert lines[2].split() == ["b", "s1", f"{means[1, 0]:.4f}", "ac", f"{means[1, 1]:.4f}"]
-    assert lines[-1].startswith("Letters: significantly better than these systems, t test at")
-    assert lines[0].split() == ["system", "ndcg", "map_x"]
-    frame = table.to_frame()
+    given = systems(values, ["ndcg", "map_x"])
+    table = compare(given, pairs="all", test="t").system_table()
+    frame, means = table.to_frame(), values.mean(axis=1)
     assert frame["ndcg better than"].tolist() == ["", "ac", ""]
     assert frame["map_x better than"].tolist() == ["bc", "", ""]
     np.testing.assert_allclose(frame[["ndcg", "map_x"]], means)
-    assert f"| b | s1 | **{means[1, 0]:.4f}**<sup>ac</sup> |" in table.to_markdown()
+    best = f"{means[1, 0]:.4f}"
+    header, _, second, *_, note = repr(table).splitlines()
+    assert header.split() == ["system", "ndcg", "map_x"]
+    assert second.split() == ["b", "s1", best, "ac", f"{means[1, 1]:.4f}"]
+    assert note.startswith("Letters: significantly better than these systems, t test at")
+    assert f"| b | s1 | **{best}**<sup>ac</sup> |" in table.to_markdown()
+    assert f"<b>{best}</b><sup>ac</sup>" in table._repr_html_()
     latex = table.to_latex()
-    assert rf"\textbf{{{means[1, 0]:.4f}}}$^{{ac}}$" in latex
+    assert rf"\textbf{{{best}}}$^{{ac}}$" in latex
     assert r"map\_x" in latex
-    assert latex.count(r"\\") == 4
-    assert [latex.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
-    assert f"<b>{means[1, 0]:.4f}</b><sup>ac</sup>" in table._repr_html_()
-    one_baseline = compare(systems(values, ["ndcg", "map_x"]), test="t").system_table()
-    assert one_baseline.caption.endswith("; others were compared with s0 alone")
+    assert [latex.count(rule) for rule in (r"\toprule", r"\midrule", r"\\")] == [1, 1, 4]
+    of_baseline = compare(given, test="t").system_table()
+    assert of_baseline.caption.endswith("; others were compared with s0 alone")
     assert "alone" not in table.caption
-    baseline = one_baseline.to_frame()
-    assert baseline["ndcg better than"].tolist() == ["", "a", ""]
+    assert of_baseline.to_frame()["ndcg better than"].tolist() == ["", "a", ""]
 
 
 @pytest.mark.parametrize(("confidence", "n_resamples"), [(0.95, 19), (0.9, 9), (0.8, 4), (0.7, 9)])
@@ -202,13 +211,3 @@ def test_the_system_table_has_as_many_decimals_as_asked_for():
     for digits in (-1, 1.5):
         with pytest.raises((ValueError, TypeError), match="digits must be an integer"):
             compared.system_table(digits=digits)
-
-
-def test_tukey_permutes_if_few_of_many_queries_differ():
-    """The others, of which all permutations are equal, do not count."""
-    values = drawn(3, 12, 1)
-    assert p_values(np.append(values, np.ones((3, 2000, 1)), axis=1)) == p_values(values)
-    # with one query that differs, each of three systems is the outlying one equally often
-    outlier = np.zeros((3, 2000, 1))
-    outlier[0, 7] = 0.5
-    assert set(p_values(outlier)) == {1}
