@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from query_values import scores_of
-from scipy import optimize, stats
+from query_values import error_and_freedom, scores_of
+from scipy import stats
 
 from sklearn_rankscore import compare, rectify
 
@@ -138,50 +138,26 @@ def test_which_queries_count():
         assert numbers == (n_human, len(counted) - n_human)
 
 
-def test_the_weighted_estimate_by_the_formula():
-    truth, machine = draw(140, 6)
-    w, v = np.arange(1.0, 41), np.arange(1.0, 101)
-    mean = rectify(*split(truth, machine, 40, np.append(w, v)), power_tuning=False)["ndcg"]
-    correction = np.average(truth[:40] - machine[:40], weights=w)
-    assert mean.estimate == pytest.approx(np.average(machine[40:], weights=v) + correction)
-    deviations = truth[:40] - machine[:40] - correction
-    other = machine[40:] - np.average(machine[40:], weights=v)
-    squares = ((w / w.sum()) ** 2 * deviations**2).sum() + ((v / v.sum()) ** 2 * other**2).sum()
-    assert mean.standard_error == pytest.approx(np.sqrt(squares))
-    plain, equal = (
-        rectify(*split(truth, machine, 40, of))["ndcg"]
-        for of in (None, np.repeat([2.0, 3.0], [40, 100]))
-    )
-    assert equal.interval == pytest.approx(plain.interval)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_students_t_is_welchs_interval_of_two_means(weighted):
-    """With the errors and degrees of freedom that intervals of means with these weights have."""
+@pytest.mark.parametrize("method", ["normal", "t"])
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(9).lognormal(0, 1, 92)])
+def test_without_tuning_it_is_the_formula(method, weights):
+    """With the errors of the references, or those of t intervals and Welch's interval of both."""
     truth, machine = draw(92, 9)
-    weights = np.random.default_rng(9).lognormal(0, 1, 92) if weighted else np.ones(92)
-    ours = rectify(*split(truth, machine, 12, weights), power_tuning=False, method="t")["ndcg"]
-    parts = [
-        scores_of(values, ["ndcg"], of)
-        for values, of in (
-            (truth[:12] - machine[:12], weights[:12]),
-            (machine[12:], weights[12:]),
-        )
-    ]
-    errors = [part.standard_error()["ndcg"] for part in parts]
+    ours = rectify(*split(truth, machine, 12, weights), power_tuning=False, method=method)["ndcg"]
+    weights = np.ones(92) if weights is None else weights
+    parts = [(truth[:12] - machine[:12], weights[:12]), (machine[12:], weights[12:])]
+    estimate = sum(np.average(values, weights=w) for values, w in parts)
+    if method == "normal":
+        deviations = [w / w.sum() * (v - np.average(v, weights=w)) for v, w in parts]
+        errors, quantile = list(map(np.linalg.norm, deviations)), stats.norm.ppf(0.975)
+    else:
+        errors, freedoms = zip(*(error_and_freedom(*part) for part in parts), strict=True)
+        of_parts = [e**4 / df for e, df in zip(errors, freedoms, strict=True)]
+        quantile = stats.t.ppf(0.975, np.hypot(*errors) ** 4 / sum(of_parts))
+    assert ours.estimate == pytest.approx(estimate)
     assert ours.standard_error == pytest.approx(np.hypot(*errors))
-    # the degrees of freedom from the width of each interval
-    halves = [np.diff(part.interval(method="t")["ndcg"])[0] / 2 for part in parts]
-    dfs = [
-        optimize.brentq(lambda df, t=half / error: stats.t.ppf(0.975, df) - t, 0.5, 1e4)
-        for half, error in zip(halves, errors, strict=True)
-    ]
-    df = sum(e**2 for e in errors) ** 2 / sum(e**4 / d for e, d in zip(errors, dfs, strict=True))
-    half = np.diff(ours.interval)[0] / 2
-    assert half == pytest.approx(stats.t.ppf(0.975, df) * ours.standard_error, rel=1e-6)
-    if not weighted:
-        welch = stats.ttest_ind(truth[:12] - machine[:12], -machine[12:], equal_var=False)
-        assert ours.interval == pytest.approx(tuple(welch.confidence_interval(0.95)))
+    half = quantile * ours.standard_error
+    assert ours.interval == pytest.approx((estimate - half, estimate + half))
 
 
 @pytest.mark.parametrize("method", ["normal", "t"])
