@@ -25,7 +25,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
-from sklearn.metrics import get_scorer, make_scorer, r2_score
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -216,18 +216,6 @@ def test_every_tool_and_kind_of_scorer(tool, way, kind):
     assert value == (pytest.approx(np.mean(by_fold.expected)) if is_mean else by_fold)
 
 
-# not by its class, which scikit-learn would send to the process, and the package with it
-@pytest.mark.filterwarnings("ignore:a test fold holds only")
-def test_a_process_of_an_inner_search_knows_its_name():
-    options = {"scoring": "r2", "cv": FOLDS, "return_estimator": True, "error_score": "raise"}
-    alone, in_processes = (
-        ms.cross_validate(search_of(Ridge(), "ndcg@3", 2), INDEXED, Y, n_jobs=n_jobs, **options)
-        for n_jobs in (None, 2)
-    )
-    for one, other in zip(alone["estimator"], in_processes["estimator"], strict=True):
-        assert one.best_score_ == other.best_score_ > 0
-
-
 # --- what `groups` of a call means
 
 
@@ -242,6 +230,7 @@ def search_scores(model, rows=X, cv=CV, groups=QID):
 
 
 ALL = by_hand(folds_of(CV))
+BY_R2 = pytest.approx(ms.cross_val_score(Ridge(), X, LABELS, cv=folds_of(CV), scoring="r2"))
 OF_USERS = folds_of(CV, USERS)
 SPLITS = [
     ms.GroupShuffleSplit(2, random_state=0),
@@ -298,6 +287,7 @@ CALLS = [  # a model, X, options of the call, and its scores
     # scikit-learn would warn that the splitter of the inner search ignores the ids
     *((search_of(Ridge(), cv=cv), X, {}, ALL) for cv in (2, ms.KFold(2))),
     *((model, rows, {"scoring": None}, ALL) for model in DEFAULT for rows in (X, INDEXED)),
+    (search_of(RIDGE, ["ndcg", "r2"], refit="r2"), X, {"scoring": None}, BY_R2),
     *((model, X, {"scoring": "ndcg@3"}, by_hand(folds_of(CV), 3, lambda X, y: FITTED))
       for model in FROZEN),
 ]  # fmt: skip
@@ -378,12 +368,6 @@ def test_a_fit_without_queries_needs_no_ids(model):
     assert np.isfinite(scores(model, groups=None, scoring="r2", cv=2)).all()
 
 
-def test_the_default_score_of_a_search_by_another_metric():
-    values = scores(search_of(RIDGE, ["ndcg", "r2"], refit="r2"), scoring=None)
-    predicted = [(Ridge().fit(X[a], LABELS[a]).predict(X[b]), LABELS[b]) for a, b in folds_of(CV)]
-    np.testing.assert_allclose(values, [r2_score(y, s) for s, y in predicted], rtol=1e-9)
-
-
 @pytest.mark.parametrize("model", FROZEN)
 def test_a_frozen_ranker_needs_ids_to_be_scored(model):
     with pytest.raises(rs.NoGroupsError, match="No query ids reached"):
@@ -419,25 +403,19 @@ FORMS = {  # of many of which scikit-learn cannot select rows
     "index of categories": lambda: pd.Index(TEXT, dtype="category", name="qid"),
     "index in Arrow": lambda: pd.Index(QID, dtype="int64[pyarrow]"),
 }
-OTHER_ROWS = {"list": X.tolist(), "frame": pd.DataFrame(X)}
+ROWS = {"array": X, "list": X.tolist(), "frame": pd.DataFrame(X)}
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_groups_in_any_array(form):
     ids = FORMS[form]()
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
-    assert scores(pipeline, X, groups=ids) == ALL
+    for rows in ROWS.values():
+        assert scores(pipeline, rows, groups=ids) == ALL
     assert search_scores(Ridge(), X, groups=ids) == ALL
     with config_context(enable_metadata_routing=True):
         assert scores(pipeline, X, groups=None, params=params) == ALL
     assert params["groups"] is ids
-
-
-@pytest.mark.parametrize("form", ["list", "Int64", "index", "pyarrow text"])
-@pytest.mark.parametrize("rows", OTHER_ROWS)
-def test_groups_beside_lists_and_frames(rows, form):
-    pipeline = make_pipeline(StandardScaler(), RIDGE)
-    assert scores(pipeline, OTHER_ROWS[rows], groups=FORMS[form]()) == ALL
 
 
 def test_a_list_of_ids_that_are_names_of_columns():
@@ -472,11 +450,10 @@ def test_rows_of_folds_are_arrays_to_everyone_else():
             scores(RIDGE, groups=None, cv=[(other, other)])
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel(backend):
+def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel():
     """joblib prepares all but the first tasks in threads that do not have the configuration."""
     cv, model = rs.QueryKFold(6), make_pipeline(StandardScaler(), RIDGE)
-    with config_context(enable_metadata_routing=True), parallel_config(backend):
+    with config_context(enable_metadata_routing=True), parallel_config("threading"):
         values = scores(model, groups=None, cv=cv, params={"groups": QID}, n_jobs=2)
     assert values == by_hand(folds_of(cv))
 
