@@ -50,13 +50,11 @@ def first_rounds(model, n):
     return clone(model).set_params(**{name: n})
 
 
-def piped(model, is_piped):
+def piped(model):
     """The model at the end of a pipeline, and the prefix of its parameters."""
-    name = f"{type(model).__name__.lower()}__"
-    return (make_pipeline("passthrough", model), name) if is_piped else (model, "")
+    return make_pipeline("passthrough", model), f"{type(model).__name__.lower()}__"
 
 
-PIPED = pytest.mark.parametrize("is_piped", [False, True])
 IGNORE_ALIASES = pytest.mark.filterwarnings("ignore:Found.*in params. Will use it:UserWarning")
 # estimator, metric, parameters for QueryRanker alone, those of both, and whether there are weights
 CASES = [
@@ -120,8 +118,7 @@ OWN_STOPPING = [
 @pytest.mark.parametrize(("name", "own", "of_fit"), OWN_STOPPING)
 @IGNORE_ALIASES
 def test_early_stopping_of_the_booster_itself_needs_a_set(name, own, of_fit):
-    is_piped = bool(of_fit) or "early_stopping_rounds" in own or "od_type" in own
-    model, step = piped(make(name, **own), is_piped)
+    model, step = piped(make(name, **own))
     (param,) = (own | of_fit).keys() - {"od_wait"}
     of_fit, ranker = {step + key: value for key, value in of_fit.items()}, QueryRanker(model)
     if name[0] != "C":  # in which they have no effect without a set
@@ -135,15 +132,13 @@ def test_early_stopping_of_the_booster_itself_needs_a_set(name, own, of_fit):
     assert not hasattr(ranker, "n_iter_")
 
 
-@PIPED
-def test_held_out_queries_start_from_their_scores(is_piped, ranker, tmp_path):
-    model, letter = make(ranker), ranker[0]
-    start = 2.0 * Y + 2 * np.random.default_rng(1).standard_normal(len(Y))
-    train, (q, X_w, y_w, start_w) = hold_out(model, X, Y, start, ids=IDS)
+def test_held_out_queries_start_from_their_scores(ranker, tmp_path):
+    letter, start = ranker[0], 2.0 * Y + 2 * np.random.default_rng(1).standard_normal(len(Y))
+    steps = StandardScaler(), "passthrough", make(ranker)
+    train, (q, X_w, y_w, start_w) = hold_out(steps[-1], X, Y, start, ids=IDS)
     scaler = StandardScaler().fit(train[1])
-    if is_piped:
-        train[1], X_w = scaler.transform(train[1]), scaler.transform(X_w)
-    native = fit(model, *train[1:3], train[0], start=train[3])
+    X_w = scaler.transform(X_w)
+    native = fit(steps[-1], scaler.transform(train[1]), train[2], train[0], start=train[3])
 
     def scores(n):
         if letter == "L":
@@ -154,11 +149,9 @@ def test_held_out_queries_start_from_their_scores(is_piped, ranker, tmp_path):
         return predict_rounds(native, pool, n)
 
     n = best_number_of_rounds(scores, y_w, q, "ndcg@10", n_without=N_ROUNDS)
-    prefix = f"{ranker.lower()}__" if is_piped else ""
-    steps = (StandardScaler(), "passthrough", model)
-    model = make_pipeline(*steps, memory=str(tmp_path)) if is_piped else model
+    model = make_pipeline(*steps, memory=str(tmp_path))
     fitted = stopping(model, "ndcg@10", n_iter_no_change=N_ROUNDS)
-    assert fitted.fit(*ROWS, **{prefix + START[letter]: start}).n_iter_ == n
+    assert fitted.fit(*ROWS, **{f"{ranker.lower()}__{START[letter]}": start}).n_iter_ == n
 
 
 # --- the first metric of the booster
@@ -210,8 +203,7 @@ def test_true_watches_the_first_metric_of_the_booster(case):
 
 SPECIAL = {
     "softmax": ("XGBClassifier", {"objective": "multi:softmax"}),
-    "dart": ("XGBRegressor", {"booster": "dart", "rate_drop": 0.3}),
-    "one_drop": ("XGBRegressor", {"booster": "dart", "one_drop": 1}),
+    "dart": ("XGBRegressor", {"booster": "dart", "one_drop": 1}),
     "dropout of any trees": ("XGBRegressor", {"rate_drop": 0.3}),
     "linear": ("XGBRanker", {"booster": "gblinear", "max_depth": None}),
     "CatBoost, one against all": ("CatBoostClassifier", {"loss_function": "MultiClassOneVsAll"}),
@@ -342,10 +334,9 @@ class Record(TrainingCallback):
         self.lengths += [{len(values) for values in evals_log["validation_0"].values()}]
 
 
-@PIPED
-def test_callbacks_of_xgboost_record_for_the_user(is_piped):
+def test_callbacks_of_xgboost_record_for_the_user():
     record = Record()
-    model, _ = piped(make("XGBRanker", 4, callbacks=[record]), is_piped)
+    model, _ = piped(make("XGBRanker", 4, callbacks=[record]))
     kept = stopping(model, "ndcg@10").fit(*ROWS).estimator_
     assert record.lengths == [{1}, {2}, {3}, {4}]  # with the metric of the same round
     assert [type(callback) for callback in last(kept).callbacks] == [Record]

@@ -48,14 +48,9 @@ WAYS = {
     "index": (INDEXED, {}, None),
     "column": (FRAME.assign(qid=IDS), {}, None),
     "array": (X, BY_ID, None),
-    "qid": (X, {"qid": IDS}, None),
-    "frame and groups": (FRAME, BY_ID, None),
-    "name": (FRAME.assign(session=IDS), {}, "session"),
+    # the numbers of queries in the order of their first rows make other folds
     "two names": (FRAME.assign(user=IDS // 2, visit=IDS % 2), {}, ["user", "visit"]),
 }
-
-
-# of two names, the numbers of queries in the order of their first rows make other folds
 CASES = [  # a way, a splitter, and whether there are a pipeline and metadata routing
     *((way, CV, False, False) for way in WAYS),
     ("index", CV, True, False), ("index", CV, False, True), ("index", BY_GROUP, True, True),
@@ -95,10 +90,10 @@ def test_ids_reach_rankers_inside_of_a_ranker():
 
 
 class WeightedBy(Ridge):
-    """A model that takes weights under another name, of which QueryRanker knows nothing."""
+    """A model that takes weights under another name too, of which QueryRanker knows nothing."""
 
-    def fit(self, X, y, own=None):
-        return super().fit(X, y, sample_weight=own)
+    def fit(self, X, y, own=None, sample_weight=None):
+        return super().fit(X, y, sample_weight=own if sample_weight is None else sample_weight)
 
 
 def models_of_folds(ranker, **params):
@@ -111,11 +106,14 @@ def models_of_folds(ranker, **params):
     )["estimator"]  # fmt: skip
 
 
-def test_metadata_passes_through_a_ranker_to_a_search_inside():
+@pytest.mark.parametrize("name", ["own", "sample_weight"])
+def test_metadata_passes_through_a_ranker_to_a_search_inside(name):
     with config_context(enable_metadata_routing=True):
-        model = WeightedBy().set_fit_request(own=True)
-        search = GridSearchCV(model, {"alpha": [1.0]}, cv=CV, scoring="ndcg@10")
-        folds = models_of_folds(QueryRanker(search), own=WEIGHTS)
+        model = WeightedBy().set_fit_request(**{name: True})
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
+        search = GridSearchCV(model, {"alpha": [1.0]}, cv=CV, scoring=scorer)
+        ranker = QueryRanker(search).set_fit_request(sample_weight=True)
+        folds = models_of_folds(ranker, **{name: WEIGHTS})
     for (train, _), fold in zip(SPLITS, folds, strict=True):
         expected = Ridge().fit(X[train], Y[train], sample_weight=WEIGHTS[train])
         np.testing.assert_allclose(fold.predict(X), expected.predict(X))
