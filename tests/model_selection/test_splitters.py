@@ -30,16 +30,6 @@ SPLITTERS = {
     "shuffle split": QueryShuffleSplit(3, test_size=0.3, random_state=0),
     "time series": QueryTimeSeriesSplit(3),
 }
-ID_TYPES = {
-    "int": lambda q: np.array([9, 4, 7, 1, 8, 2, 6, 3, 5, 0, 11, 10])[q],
-    "large int": lambda q: (2**40 + q.astype(np.int64)) * 2**20,
-    "negative": lambda q: -q,
-    "float": lambda q: q * 0.1,
-    "str": lambda q: np.array([f"query {chr(110 - i)}" for i in q]),
-    "datetime": lambda q: np.datetime64("2026-01-01") - q.astype("timedelta64[D]"),
-    "object": lambda q: np.array([("a", int(i)) for i in q] + [None], dtype=object)[:-1],
-    "category": lambda q: pd.Categorical([f"c{i}" for i in q]),
-}
 
 
 @st.composite
@@ -87,17 +77,12 @@ def test_test_folds_are_a_partition(problem):
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
-@given(
-    problem=problems(),
-    kind=st.sampled_from(list(ID_TYPES)),
-    param=st.sampled_from(["groups", "qid"]),
-)
-def test_folds_depend_on_which_rows_share_an_id(name, problem, kind, param):
+@given(problem=problems(), param=st.sampled_from(["groups", "qid"]))
+def test_folds_depend_on_which_rows_share_an_id(name, problem, param):
     X, y, query = problem
-    cv, ids = SPLITTERS[name], ID_TYPES[kind](query)
-    expected = folds(cv, X, y, query)
-    assert expected == folds(cv, X, y, query)
-    assert expected == folds(cv, X, y, **{param: ids})
+    expected = folds(SPLITTERS[name], X, y, query)
+    for ids in (query, -query, np.array([f"query {110 - number}" for number in query])):
+        assert expected == folds(SPLITTERS[name], X, y, **{param: ids})
 
 
 def zipf_problem(n_rows, n_queries, seed):
@@ -113,12 +98,8 @@ def zipf_problem(n_rows, n_queries, seed):
     return (place < relevant[query]).astype(int)[order], query[order]
 
 
-def relative_range(values):
-    return (max(values) - min(values)) / np.mean(values)
-
-
 BALANCED = [  # the type of labels of which some are unjudged, or int, and seeds of a shuffle
-    *((int, seed, shuffle) for seed in range(4) for shuffle in (None, seed)),
+    *((int, seed, shuffle) for seed in range(2) for shuffle in (None, seed)),
     *((kind, 0, None) for kind in (float, object)),
 ]
 
@@ -131,9 +112,12 @@ def test_folds_are_balanced_in_rows_queries_and_relevant_rows(kind, seed, shuffl
         labels[np.flatnonzero(y == 0)[::60]] = np.nan
     cv = QueryKFold(5, shuffle=shuffle is not None, random_state=shuffle)
     tests = [test for _, test in cv.split(y, labels, query)]
-    assert relative_range([len(test) for test in tests]) <= 0.01
-    assert relative_range([len(np.unique(query[test])) for test in tests]) <= 0.01
-    assert relative_range([y[test].sum() for test in tests]) <= 0.01
+    for loads in (
+        [len(test) for test in tests],
+        [len(np.unique(query[test])) for test in tests],
+        [y[test].sum() for test in tests],
+    ):
+        assert max(loads) - min(loads) <= 0.01 * np.mean(loads)
 
 
 def test_skip_constant_queries_balances_the_tested_queries():
@@ -324,17 +308,14 @@ def test_train_test_split_keeps_queries_whole(problem):
 @pytest.mark.parametrize("cv", SPLITTERS.values(), ids=list(SPLITTERS))
 def test_splitters_of_scikit_learn(cv):
     X, y, query = make_ranking(30, random_state=0)
-    frame, options = pd.DataFrame(X).assign(qid=query).rename(columns=str), {"scoring": "ndcg@5"}
+    options = {"scoring": "ndcg@5", "cv": cv, "error_score": "raise"}
     assert check_cv(cv) is cv
-    options |= {"cv": cv, "error_score": "raise"}
     search = GridSearchCV(Ridge(), {}, **options).fit(X, y, groups=query)
-    assert search.n_splits_ == cv.get_n_splits() == len(folds(cv, frame, y))
+    assert search.n_splits_ == cv.get_n_splits() == len(folds(cv, X, y, query))
     with config_context(enable_metadata_routing=True):
-        routed = [
-            cross_val_score(Ridge(), X, y, **options, params={name: query}).mean()
-            for name in ("groups", "qid")
-        ]
-    assert routed == pytest.approx([search.best_score_] * 2)
+        for name in ("groups", "qid"):
+            scores = cross_val_score(Ridge(), X, y, **options, params={name: query})
+            assert scores.mean() == pytest.approx(search.best_score_)
 
 
 def split(cv, X=QUERY, y=None, groups=QUERY):

@@ -11,7 +11,7 @@ import sklearn
 from frames import pa, pl
 from id_alignment import QID, X, Y
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
@@ -196,12 +196,6 @@ def test_ids_that_contradict_each_other_are_refused():
         assert rs.QueryRanker(Ridge()).fit(same, y).n_queries_ == 3
     with pytest.raises(ValueError, match="X and y have different query ids in their index levels"):
         scorer(Zeros(), both[["x"]], y)
-
-
-def test_rows_of_scores_are_queries():
-    X = np.eye(2)
-    model = LinearRegression().fit(X, [[3, 2, 1], [3, 2, 1.5]])
-    assert rs.make_ranking_scorer("mrr")(model, X, np.array([[1, 0, 0], [0, 1, 0]])) == 0.75
 
 
 SESSIONS = FRAME.assign(session_id=QID)

@@ -124,16 +124,14 @@ def test_ids(kind, form, order, n_times):
     assert read(forms[form](ids), len(ids)) == by_dictionary(ids)
 
 
-NOT_COMPARABLE = ["b", 1, "b", ("c",), 1, 2.5, "1"]
+NOT_COMPARABLE = ["b", 1, "b", ("c",), 1, 2.5, "1"] * 3
 
 
-@pytest.mark.parametrize("form", ["list", "objects", "pandas categories"])
-def test_ids_that_cannot_be_compared_are_in_order_of_appearance(form):
-    expected = by_dictionary(NOT_COMPARABLE * 3, in_order=list)
-    if form != "pandas categories":
-        assert read(LISTS[form](NOT_COMPARABLE * 3), 21) == expected
-    for order in ([0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 3, 1]):
-        values = pd.Series(["a", "a", 1, 1], dtype=object).iloc[order].tolist()
+def test_ids_that_cannot_be_compared_are_in_order_of_appearance():
+    for form in ("list", "objects"):
+        ids = LISTS[form](NOT_COMPARABLE)
+        assert read(ids, 21) == by_dictionary(NOT_COMPARABLE, in_order=list)
+    for values in (["a", "a", 1, 1], ["a", 1, "a", 1], [1, "a", 1, "a"]):
         column = pd.Series(pd.Categorical(values, categories=["unused", 1, "a"]))
         assert read(column, 4) == by_dictionary(values, in_order=list)
 
@@ -159,22 +157,20 @@ def test_more_categories_in_arrow_than_the_type_of_their_codes_holds():
     assert read(ids, 3)[0] == ["q998", "q999"]
 
 
-@pytest.mark.parametrize("form", ["array", "integers"])
-def test_ids_with_equal_hashes_are_distinct(form, monkeypatch):
+def test_ids_with_equal_hashes_are_distinct(monkeypatch):
     # so that only the last letter counts
     monkeypatch.setattr("sklearn_rankscore.query_ids.read.HASH_FACTOR", np.uint64(0))
-    ids = [f"query {i % 30:03}" for i in range(120)] if form == "array" else WHOLE_RANGE[:30] * 4
-    assert read(np.array(ids), 120) == by_dictionary(ids)
+    for ids in ([f"query {i % 30:03}" for i in range(120)], WHOLE_RANGE[:30] * 4):
+        assert read(np.array(ids), 120) == by_dictionary(ids)
 
 
 LIMITS = {"f8": 2**53, "f4": 2**24, "f2": 2**11}
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
-def test_floats_are_ids_as_long_as_they_hold_integers_exactly(dtype):
-    largest = LIMITS[dtype] - 1
-    ids = np.array([largest, 0.5, largest - 1, -largest, np.inf], dtype)
-    assert len(read(ids, 5)[0]) == 5
+def test_floats_are_ids_as_long_as_they_hold_integers_exactly():
+    for dtype, limit in LIMITS.items():
+        ids = np.array([limit - 1, 0.5, limit - 2, 1 - limit, np.inf], dtype)
+        assert len(read(ids, 5)[0]) == 5
 
 
 TWO = {"user": ["a", "b", "b"], "day": [1, 1, 2]}
@@ -225,7 +221,6 @@ def test_missing_text(form):
 IN_ARROW = {  # ids of three rows, and what an error tells
     "polars, missing": (lambda: pl.Series([1, None, 2]), "not have missing values"),
     "pyarrow, missing": (lambda: pa.chunked_array([[1], [None, 2]]), "not have missing values"),
-    "pyarrow, missing text": (lambda: encoded(["a", None, "b"]), "not have missing values"),
     "polars, two columns": (lambda: pl.DataFrame(TWO), r"shape \(3, 2\)\. Pass .* list\(zip"),
     "polars, a table": (lambda: pl.DataFrame(TWO)[["day"]], r"got shape \(3, 1\)\. Pass"),
     "polars, dicts": (lambda: pl.Series([{"a": 1}] * 3), "groups must be one-dimensional"),
