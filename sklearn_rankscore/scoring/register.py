@@ -41,7 +41,13 @@ from .._sklearn_compat import (
 )
 from .._validation import warn
 from ..metrics.names import display_name, name_of_function, names_metric
-from ..query_ids import NoGroupsError, find_query_ids, group_rows, no_groups_error
+from ..query_ids import (
+    NoGroupsError,
+    find_query_ids,
+    group_rows,
+    no_groups_error,
+    vary_within_queries,
+)
 from ..query_ids.lookup import QID, FoldRows, check_same_order, ids_in_index, index_ids
 from .predictions import is_pipeline, last_step
 from .scorer import WITHOUT_IDS, RankingScorer, check_columns, check_no_feature
@@ -498,7 +504,7 @@ class _Task:
         return no_groups_error(caller, X=self.X if self.given is None else None, fix=fix)
 
     def _check_queries(self) -> None:
-        """Refuse text as relevance, and warn of a test fold that divides queries."""
+        """Refuse text as relevance, weights of documents; warn of a fold of parts of queries."""
         if not self.rankings and self.arguments.get("scorer") is not None:
             return
         source = getattr(self.rankings[0], "groups", None) if self.rankings else None
@@ -508,6 +514,7 @@ class _Task:
             return
         if any(getattr(scorer, "target", None) is None for scorer in self.rankings):
             as_column(self.y, "y")
+        self._check_weights(ids)
         test = self.arguments.get("test")
         if test is None or getattr(test, "is_whole", False):
             return
@@ -520,6 +527,20 @@ class _Task:
                 "halving use QueryRanker, resource='max_queries' and max_resources=, the number of "
                 "training queries of a fold.",
                 PartialQueryWarning,
+            )
+
+    def _check_weights(self, ids: Any) -> None:
+        """Refuse weights of documents that a search passes to its metrics of queries, too."""
+        weights = None if self.is_routed else self._params("score_params").get("sample_weight")
+        if weights is None or num_samples(weights) != num_samples(self.X):
+            return  # the fit refuses a wrong number of them
+        if self.rankings and vary_within_queries(weights, ids):
+            raise ValueError(
+                "sample_weight varies within a query, and a search weights "
+                f"{name_in_messages(self.rankings[0])}, a mean over queries, as well. To weight "
+                "training only, enable metadata routing, with set_fit_request(sample_weight=True) "
+                "of the ranker and scoring="
+                "make_ranking_scorer('ndcg@10').set_score_request(sample_weight=False)."
             )
 
 

@@ -11,9 +11,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from id_alignment import FOLDS, QID, X, Y
 from sklearn import config_context
 from sklearn import model_selection as ms
+from sklearn.base import clone
 from sklearn.ensemble import VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
@@ -198,6 +200,29 @@ def test_the_advice_runs(call, advice, followed):
     with pytest.raises((ValueError, rs.PartialQueryWarning), match=re.escape(advice)):
         call()
     followed()
+
+
+@pytest.mark.skipif(sklearn.__version__.startswith("1.6."), reason="its searches weight no metric")
+@pytest.mark.parametrize("scoring", ["ndcg@3", make_scorer(rs.ndcg_score, k=3), None, TWO])
+def test_weights_of_documents_are_for_training_only(scoring):
+    weights = np.arange(1.0, 1 + len(Y))
+    search = ms.GridSearchCV(RIDGE, {}, scoring=scoring, cv=CV, refit="a")
+    with pytest.raises(ValueError, match=r"^sample_weight varies .*, and a search weights the .*"):
+        search.fit(X, Y, groups=QID, sample_weight=weights)
+    search.fit(X, Y, groups=QID, sample_weight=1.0 + QID)  # one weight for each query
+    assert np.isfinite(search.best_score_)
+
+
+def test_the_advice_trains_with_weights_of_documents():
+    weights = np.arange(1.0, 1 + len(Y))
+    with config_context(enable_metadata_routing=True):
+        weighted = clone(RIDGE).set_fit_request(sample_weight=True)
+        unweighted = rs.make_ranking_scorer("ndcg@3").set_score_request(sample_weight=False)
+        search = ms.GridSearchCV(weighted, {}, scoring=unweighted, cv=CV)
+        search.fit(X, LABELS, groups=QID, sample_weight=weights)
+    # cross-validation of scikit-learn weights fits only
+    expected = score(RIDGE, labels=LABELS, **GIVEN, params={"sample_weight": weights})()
+    assert search.best_score_ == expected["test_score"].mean()
 
 
 def test_a_function_may_pass_ids_or_find_them():
