@@ -122,7 +122,8 @@ class TrainingData:
         if weights is not None and num_samples(weights) != num_samples(X):
             raise ValueError(
                 f"sample_weight must hold one weight per document: got {num_samples(weights)} for "
-                f"{num_samples(X)} documents. Repeat those of queries: np.repeat(weights, sizes)."
+                f"{num_samples(X)} documents. Give each the weight of its query: "
+                "np.repeat(weights, sizes) if queries are contiguous."
             )
         check_byte_order("y", y)
         refuse_masked(y, "y")
