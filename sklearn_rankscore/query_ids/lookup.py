@@ -175,8 +175,6 @@ def index_level(data: Any, name: str) -> Any:
 
 def ids_in_index(data: Any, source: Any) -> Any:
     """The ids at `source`, one or several names of index levels; None if one is no level."""
-    if not isinstance(source, str | list | tuple):
-        return None
     names = [source] if isinstance(source, str) else list(source)
     if not set(names) <= set(level_names(data)):
         return None

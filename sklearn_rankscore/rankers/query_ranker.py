@@ -700,8 +700,6 @@ def rank_within_queries(scores: Any, ids: QueryIds, k: int | None, ties: Ties) -
     check_choice("ties", ties, TIES)
     k = check_cutoff(k)
     scores = as_numbers(scores, "the prediction")
-    if scores.ndim == 2:
-        raise ValueError(f"ranks need one score per document; got the shape {scores.shape}.")
     codes = group_rows(ids, len(scores)).codes
     # the place of a score among all queries, after those of the queries before
     n_scores, n_rows = rankdata(descending(scores), "dense").astype(np.intp), np.bincount(codes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -33,9 +32,7 @@ class XGBoost(Booster):
             sample_weight_eval_set=weights,
             base_margin_eval_set=[one.params.get(self.start_param) for one in data.sets],
         )
-        if "verbose" in inspect.signature(estimator.fit).parameters:
-            given["verbose"] = data.train.params.get("verbose", False)
-        return given
+        return given | {"verbose": data.train.params.get("verbose", False)}
 
     def stop_early(
         self, estimator: Any, data: Fit, stopping: EarlyStopping, arguments: dict[str, Any]

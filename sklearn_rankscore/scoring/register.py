@@ -438,7 +438,7 @@ class _Task:
         if self.model is self.estimator:
             return None
         # the steps before the ranker may drop the index of X; a column that they keep is a feature
-        source = getattr(self.model, "groups", None)
+        source = self.model.groups if _is_ranker(self.model) else None
         level = ids_in_index(self.X, QID if source is None else source)
         ids = in_data if level is None and self.given is not None else level
         return None if ids is None else _selectable(ids, self.X)
@@ -554,12 +554,7 @@ def _selectable(ids: Any, X: Any) -> Any:
 
 def _needs_ids(y: Any, estimator: Any) -> bool:
     """Whether each row has one score; rows with a score for each class are queries themselves."""
-    if np.ndim(y) != 1:
-        return False
-    try:
-        return not is_classifier(estimator) or type_of_target(y) == "binary"
-    except AttributeError:  # a duck-typed estimator, of which nothing is known
-        return False
+    return np.ndim(y) == 1 and (not is_classifier(estimator) or type_of_target(y) == "binary")
 
 
 # Without metadata routing, scikit-learn's own scorers refuse any parameter but `sample_weight`, so

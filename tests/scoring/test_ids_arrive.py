@@ -277,6 +277,7 @@ class OfRows(Ridge):
 
 CALLS = [  # a model, X, options of the call, and its scores
     (OfRows(), X, {"params": {"group_id": QID}}, ALL),
+    (BY_SESSION, X, {}, ALL),  # of which an array has no column
     (OfRows(), FRAME.assign(qid=QID), {"groups": None}, ALL),  # as XGBRanker does
     *((model, X, {"cv": cv}, by_hand(folds_of(cv)))
       for cv in SPLITS for model in (Ridge(), RIDGE)),
