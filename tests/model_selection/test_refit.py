@@ -1,6 +1,7 @@
 """one_standard_error: the simplest candidate within one standard error of the best."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -57,30 +58,25 @@ def test_the_error_is_that_of_the_best_candidates_mean():
         assert one_standard_error()(results(folds, DEPTH[:2])) == best
 
 
+SEARCHES = [GridSearchCV, partial(RandomizedSearchCV, n_iter=7, random_state=1)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("several", "random"), [(False, True), (True, False)])
-def test_searches_refit_it(several, random):
+@pytest.mark.parametrize("search", SEARCHES, ids=["grid", "random"])
+def test_searches_refit_it(search):
     X, y = make_ranking(n_queries=60, as_frame=True, random_state=1)
-    given = {
-        "scoring": ["map@10", "ndcg@10"] if several else "ndcg@10",
-        "refit": one_standard_error("ndcg@10", complexity="estimator__max_depth"),
-        "cv": QueryKFold(5),
-    }
     ranker = QueryRanker(DecisionTreeRegressor(random_state=0))
-    if random:
-        search = RandomizedSearchCV(ranker, DEPTHS, n_iter=7, random_state=1, **given)
-    else:
-        search = GridSearchCV(ranker, DEPTHS, **given)
-    search.fit(X, y)
-    name = "ndcg@10" if several else "score"
-    folds = np.array([search.cv_results_[f"split{i}_test_{name}"] for i in range(5)])
+    refit = one_standard_error("ndcg@10", complexity="estimator__max_depth")
+    fitted = search(
+        ranker, DEPTHS, scoring=["map@10", "ndcg@10"], refit=refit, cv=QueryKFold(5)
+    ).fit(X, y)
+    folds = np.array([fitted.cv_results_[f"split{i}_test_ndcg@10"] for i in range(5)])
     best = folds.mean(axis=0).argmax()
     near = folds.mean(axis=0) >= folds.mean(axis=0)[best] - stats.sem(folds[:, best])
-    depths = [p["estimator__max_depth"] or np.inf for p in search.cv_results_["params"]]
+    depths = [p["estimator__max_depth"] or np.inf for p in fitted.cv_results_["params"]]
     expected = min(d for d, close in zip(depths, near, strict=True) if close)
-    assert search.best_params_["estimator__max_depth"] == expected
-    assert expected < depths[best]
-    assert search.best_estimator_.estimator_.max_depth == expected
+    assert fitted.best_params_["estimator__max_depth"] == expected < depths[best]
+    assert fitted.best_estimator_.estimator_.max_depth == expected
 
 
 OF_ALPHA = results([[1, 2]], [{"estimator__alpha": 1}])

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from frames import pl
+from frames import pa, pl
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -242,7 +242,8 @@ def test_times_come_as_a_column_a_function_or_dates():
     expected = folds(QueryTimeSeriesSplit(2, times=TIMES), QUERY, groups=QUERY)
     dates = np.datetime64("2026-01-01T00", "h") + TIMES
     X = pd.DataFrame({"qid": QUERY, "when": dates})
-    assert folds(QueryTimeSeriesSplit(2, times="when"), X) == expected
+    for rows in (X, *([pa.Table.from_pandas(X)] if pa else [])):
+        assert folds(QueryTimeSeriesSplit(2, times="when"), rows) == expected
     assert folds(QueryTimeSeriesSplit(2, times=lambda X: X["when"]), X) == expected
     assert folds(QueryTimeSeriesSplit(2, times=dates), X) == expected
     assert folds(QueryTimeSeriesSplit(2, times=np.datetime_as_string(dates)), X) == expected

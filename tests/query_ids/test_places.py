@@ -85,13 +85,6 @@ def test_every_object_knows_every_place(name):
         assert (ranker.n_queries_, ranker.n_features_in_) == (24, 3)
 
 
-def test_times_are_a_column_of_a_table_of_pyarrow():
-    cv = rs.QueryTimeSeriesSplit(2, times="a", groups="session")
-    folds = zip(*(cv.split(PLACES[name][0], LABELS) for name in ("pyarrow", "name")), strict=True)
-    for of_table, of_frame in folds:
-        np.testing.assert_equal(of_table, of_frame)
-
-
 def test_faulty_places():
     for place in (["a", "user"], "user"):
         with pytest.raises(rs.NoGroupsError, match="names no column or index level"):
