@@ -149,12 +149,13 @@ def test_skip_constant_queries_balances_rows_of_tested_and_of_other_queries():
 def test_fifty_thousand_queries_are_split_in_a_third_of_a_second():
     y, query = zipf_problem(850_000, 50_000, 0)
     X = np.empty((len(y), 0))
-    took = []
-    for _ in range(3):
+
+    def seconds():
         start = time.process_time()  # processor time, because the machine may be busy
         list(QueryKFold(5).split(X, y, query))
-        took.append(time.process_time() - start)
-    assert min(took) <= 0.3
+        return time.process_time() - start
+
+    assert any(seconds() <= 0.3 for _ in range(3))
 
 
 UNJUDGED = [
