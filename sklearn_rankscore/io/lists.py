@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Set
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
 from itertools import chain
 from typing import Any, NamedTuple, get_args
 
@@ -240,9 +240,10 @@ def _items(truth: _Lists, lists: list[Any], name: str) -> Array:
 
 
 def _check_item(item: Any, where: str) -> None:
-    is_array = not isinstance(item, Hashable) or hasattr(item, "detach") or hasattr(item, "as_py")
-    if is_array or is_missing(item):
-        raise (TypeError if is_array else ValueError)(
+    is_no_id = not isinstance(item, Hashable) or isinstance(item, Iterator)
+    is_no_id = is_no_id or hasattr(item, "detach") or hasattr(item, "as_py")  # arrays of one value
+    if is_no_id or is_missing(item):
+        raise (TypeError if is_no_id else ValueError)(
             f"items must be hashable ids, such as strings, none of them missing; {where} holds the "
             f"{type(item).__name__} {item!r:.100}. Pairs of an item and its score become a dict, "
             "{query: dict(pairs)}."

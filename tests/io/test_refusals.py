@@ -149,6 +149,7 @@ LISTS = [
     (lists([[["a"]]], [["a"]]), TypeError, r"query 0 of actual holds the list \['a'\]"),
     (lists([["a"], ["b"]], [["a"], [Unhashable()]]), TypeError, "query 1 of predicted holds"),
     (lists([["a"]], [[{"id": "a"}]]), TypeError, "holds the dict"),
+    (lists({"q": map(str, [1, 2])}, {"q": ["1"]}), TypeError, "query 'q' of actual holds the map"),
     (lists(BY_ID, {"q": [["a", 0.5]]}), TypeError, r"query 'q' .*{query: dict\(pairs\)}"),
     (lists(BY_ID, {"q": [("a", 0.5)]}), TypeError, "are 'a' in one place and .*dict.pairs"),
     (lists([["a"]], [{"a"}]), TypeError, "query 0 is the set"),
