@@ -314,15 +314,13 @@ def _documents(arguments: Namespace) -> Any:
         arguments.complete or None, arguments.unjudged or "irrelevant",
         arguments.ignore_identical_ids or arguments.like == "beir",
     )  # fmt: skip
-    n_tied = 0 if any(map(has_columns, files)) else _count_ties(documents)
-    by_id = "by document id, "
-    note = {
-        None: f"ties are averaged, and --like trec_eval breaks them {by_id}which gives the digits "
-        "of trec_eval.",
-        "trec_eval": f"ties are broken {by_id}as by trec_eval; without --like they are averaged.",
-    }
-    if n_tied and arguments.like in note:
-        _say("note", f"{n_tied:,} results are tied; {note[arguments.like]}")
+    is_trec = not any(map(has_columns, files))
+    if arguments.like is None and is_trec and (n_tied := _count_ties(documents)):
+        _say(
+            "note",
+            f"{n_tied:,} results are tied; ties are averaged, and --like trec_eval breaks them by "
+            "document id, which gives the digits of trec_eval.",
+        )
     return documents
 
 
