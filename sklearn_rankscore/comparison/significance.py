@@ -262,8 +262,6 @@ def queries_for_power(effect: float, power: float, level: float) -> float:
     power = check_fraction("power", power)
     if math.isnan(effect):
         return math.nan
-    if math.isinf(effect):
-        return 2
     if power_of_t_test(effect, MOST_QUERIES, level) < power:
         return math.inf
     root = _where_reached(lambda n: power_of_t_test(effect, n, level) - power, 2)

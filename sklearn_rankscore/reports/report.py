@@ -276,8 +276,6 @@ def _bounds_of_means(
     """The least and the greatest mean for any missing labels; none without exact bounds."""
     bounds = {}
     for name, metric in metrics.items():
-        if metric.propensity is not None:
-            continue
         given = replace(metric, unjudged="error")
         try:
             values = np.column_stack(metric_bounds(queries, given, default_max_label(queries)))

@@ -46,6 +46,7 @@ RANGES = [
     *((name, 0.5, SIGNED) for name in ("kendall_tau", "spearman(adjusted=true)")),
     *((name, 0.5, UNKNOWN) for name in ("dcg@10", "hits", "rbp(gain=linear)", "rbp(like=ranx)")),
     *((name, 0.5, UNKNOWN) for name in ("ndcg@5(adjusted=true)", "P@5(adjusted=true)")),
+    ("dcg@10", 0.5, (0, np.inf)),
     ("query_auc(adjusted=true)", 0.5, SIGNED),
     ("ndcg@5(adjusted=false)", 0.5, SHARE),
     ("ndcg(replace_undefined_by=5)", 0.5, (0, 5)),

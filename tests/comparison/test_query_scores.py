@@ -125,13 +125,15 @@ def test_what_cannot_be_told(method):
 
 
 def test_seeds_and_batches(monkeypatch):
-    scores = skewed()
+    scores = skewed(n_metrics=9)  # more than are multiplied at once
 
     def interval(random_state):
         return scores.interval(method="bootstrap", random_state=random_state)
 
     whole, random = interval(0), np.random.RandomState(0)
     assert whole == interval(0) != interval(1)
+    last = scores_of(scores["m8"]).interval(method="bootstrap", random_state=0)
+    assert last["m0"] == whole["m8"]
     assert interval(random) != interval(random)
     assert interval(np.random.default_rng(5)) == interval(np.random.default_rng(5))
     monkeypatch.setattr("sklearn_rankscore.comparison.intervals.BATCH_SIZE", 1000)

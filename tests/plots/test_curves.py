@@ -13,7 +13,6 @@ from small_rankers import LGBM
 from sklearn_rankscore import (
     CutoffCurveDisplay,
     DifferenceCurveDisplay,
-    NoGroupsError,
     QueryKFold,
     QueryLearningCurveDisplay,
     QueryRanker,
@@ -205,9 +204,3 @@ def test_sizes_go_up_to_those_on_which_each_fold_trains(learned, max_queries, cv
     display = QueryLearningCurveDisplay.from_estimator(model, X, y, max_queries=max_queries, cv=cv)
     assert display.max_queries.tolist() == sizes
     assert len(display.bands_) == 1
-
-
-def test_refuses_data_without_queries(learned):
-    X, y = learned
-    with pytest.raises(NoGroupsError, match="QueryLearningCurveDisplay"):
-        QueryLearningCurveDisplay.from_estimator(Ridge(), X.drop(columns="qid"), y)

@@ -119,6 +119,8 @@ REFUSED = [
      r"query_permutation_importance; got QueryScores\."),
     ("FeatureImportanceDisplay", "from_estimator", [FITTED, X, Y], {"max_features": 0},
      "max_features must be an integer of at least 1"),
+    ("QueryLearningCurveDisplay", "from_estimator", [Ridge(), X.to_numpy(), Y], {},
+     "No query ids reached QueryLearningCurveDisplay"),
     *(("QueryLearningCurveDisplay", "from_estimator", [FITTED, X, Y], {"max_queries": of}, message)
       for of, message in (([], "at least one number"), ([0], "max_queries must be"))),
 ]  # fmt: skip

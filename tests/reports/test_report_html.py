@@ -216,5 +216,4 @@ def test_tables_of_long_names_fit_on_a_screen(data, tmp_path):
     long = "a ranker, whose name has the length of a whole sentence: {}".format
     named = {long(i): score for i, score in enumerate(models.values())}
     html = ranking_report(y, named, groups=groups).to_html(plots=False)
-    attributes, _ = in_browser(html, 1200, tmp_path)
-    assert attributes["hidden"] == "0"
+    assert in_browser(html, 1200, tmp_path)[0]["hidden"] == "0"
