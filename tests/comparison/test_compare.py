@@ -214,6 +214,7 @@ REFUSED = [
     (with_third(ids=[*range(8), "new", "newer"]), r"same queries; found 4 queries in "),
     (with_third(metrics=["other"]), "the same metrics; only one of them has m0, other"),
     (with_third(weights=np.arange(10)), "the same query weights"),
+    ({"systems": {**WEIGHTED, "third": scores_of(VALUES, weights=range(1, 11))}}, "same query wei"),
     (with_third(ids=list("0123456789")), r"ids of different types, such as 0 and '0'"),
     ({"systems": WEIGHTED, "test": "wilcoxon"}, "'wilcoxon' does not support query weights"),
     ({"systems": {"a": SYSTEMS["first"]}}, "at least two models; got 1"),

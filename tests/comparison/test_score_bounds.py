@@ -230,8 +230,9 @@ def test_trec_eval_10(p, labels, residual):
     assert bounds.high - bounds.low + after == pytest.approx(residual, abs=5e-5)
 
 
-def test_long_lists_lie_within_and_attain_their_bounds():
+def test_long_lists_lie_within_and_attain_their_bounds(monkeypatch):
     """The candidates of Dinkelbach's method against thousands of random labels of a long list."""
+    monkeypatch.setattr("sklearn_rankscore.metrics.label_bounds.BATCH", 1000)
     random = np.random.default_rng(1)
     y = random.integers(0, 4, 60) * 1.0
     unjudged = random.random(60) < 0.6
