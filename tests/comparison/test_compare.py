@@ -188,14 +188,19 @@ def test_equal_models_are_not_different(test):
 
 
 def test_a_table_names_the_test_the_level_and_the_counts():
-    comparison = compare(pair(30, 2), test="t", method="t", confidence=0.9)
-    title, header, _, row, *_ = repr(comparison).splitlines()
+    given = {"test": "t", "method": "t", "confidence": 0.9}
+    comparison = compare(pair(30, 2), **given)
+    title, header, _, row, note = repr(comparison).splitlines()
     assert title == "Compared with 'first' by the t test"
-    assert header.split("  ")[-1] == "wins/ties/losses"
-    assert {"90 % interval", "p (holm)"} <= {*re.split("  +", header)}
+    of_models, others = ["baseline", "mean", "difference"], ["90 % interval", "p (holm)"]
+    columns = ["metric", "model", *of_models, *others, "wins/ties/losses"]
+    assert re.split("  +", header) == columns
     one = comparison["m1", "second"]
     assert f"{one.difference:+.4f}" in row
     assert row.endswith(f"{one.wins}/{one.ties}/{one.losses}")
+    assert note.endswith("each metric by itself")
+    all_pairs = repr(compare(pair(30, 2), pairs="all", **given)).splitlines()
+    assert re.split("  +", all_pairs[1]) == [*columns[:2], "versus", *columns[2:]]
     for key in ("m9", ("m9", "second"), 0, slice(2), ("m0", 0)):
         with pytest.raises(KeyError, match=r"no comparison \(.*; the comparisons are \('m0', 'se"):
             comparison[key]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frames import pa, pl
-from query_values import scores_of
+from query_values import error_and_freedom, scores_of
 from scipy import stats
 
 from sklearn_rankscore import compare, query_scores, ranking_report
@@ -247,24 +247,19 @@ def test_a_comparison_by_segment_is_one_of_the_queries_of_each(scale):
 
 
 def welch(values, weights, own):
-    """With the quadratic form of each squared error as a matrix, scaled to be unbiased.
-
-    It is nan if fewer than six values of a side differ from the most common one.
-    """
-    means, errors, dfs = [], [], []
+    """It is nan if fewer than six values of a side differ from the most common one."""
+    means, errors, freedoms = [], [], []
     for side in (own & ~np.isnan(values), ~own & ~np.isnan(values)):
         most = np.unique(values[side], return_counts=True)[1].max(initial=0)
         if side.sum() - most < 6:
             return np.nan
-        share = weights[side] / weights[side].sum()
-        residuals = np.eye(len(share)) - share
-        form = residuals.T @ np.diag(share**2) @ residuals
-        form *= (share**2).sum() / np.trace(form)
-        means.append(share @ values[side])
-        errors.append(values[side] @ form @ values[side])
-        dfs.append(np.trace(form) ** 2 / np.trace(form @ form))
-    df = sum(errors) ** 2 / sum(e**2 / d for e, d in zip(errors, dfs, strict=True))
-    p_value = 2 * stats.t.sf(abs(means[0] - means[1]) / sum(errors) ** 0.5, df)
+        means.append(np.average(values[side], weights=weights[side]))
+        error, freedom = error_and_freedom(values[side], weights[side], each=False)
+        errors.append(error)
+        freedoms.append(freedom)
+    error = np.hypot(*errors)
+    df = error**4 / sum(e**4 / d for e, d in zip(errors, freedoms, strict=True))
+    p_value = 2 * stats.t.sf(abs(means[0] - means[1]) / error, df)
     if np.ptp(weights) == 0 and not np.isnan(values).any():
         scipys = stats.ttest_ind(values[own], values[~own], equal_var=False).pvalue
         assert p_value == pytest.approx(scipys)

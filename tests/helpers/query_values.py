@@ -23,16 +23,16 @@ def pair_of(differences, metrics=None, weights=None, start=0.0):
     }
 
 
-def error_and_freedom(values, weights):
+def error_and_freedom(values, weights, each=True):
     """Standard error and degrees of freedom of a weighted mean, for values of equal variance.
 
-    The squared error is a quadratic form in the values: of the squared residuals, each divided by
-    its expectation. The degrees of freedom are Satterthwaite's.
+    The squared error is a quadratic form in the values that is unbiased: each of the squared
+    residuals is divided by its expectation, or their sum. The degrees of freedom are
+    Satterthwaite's.
     """
     share = weights / weights.sum()
     residuals = np.eye(len(share)) - share
-    factors = share**2 / (1 - 2 * share + (share**2).sum())
-    form = residuals.T @ np.diag(factors) @ residuals
-    # the expectation for independent values of variance 1
-    np.testing.assert_allclose(np.trace(form), (share**2).sum())
+    expected = 1 - 2 * share + (share**2).sum() if each else 1
+    form = residuals.T @ np.diag(share**2 / expected) @ residuals
+    form *= (share**2).sum() / np.trace(form)
     return np.sqrt(values @ form @ values), np.trace(form) ** 2 / np.trace(form @ form)
