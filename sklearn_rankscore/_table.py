@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -219,6 +220,19 @@ BOLD = {"text": "{}", "html": "<b>{}</b>", "markdown": "**{}**", "latex": r"\tex
 LETTERS = {
     "text": " {}", "html": "<sup>{}</sup>", "markdown": "<sup>{}</sup>", "latex": "$^{{{}}}$"
 }  # fmt: skip
+
+
+class Printed(ABC):
+    """What is shown as a table, in notebooks as one of HTML."""
+
+    @abstractmethod
+    def _table(self) -> Table: ...
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
 
 
 def _parts(cell: Any, form: Form, digits: int | None) -> Parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import (
@@ -17,7 +17,7 @@ from typing import (
     overload,
 )
 
-from .._table import Table, html_of_fields
+from .._table import Printed, Table, html_of_fields
 from .._typing import DataFrameLibrary
 from .._validation import check_choice, check_count, examples, installed
 from ..query_ids.read import as_objects, python_values
@@ -41,11 +41,8 @@ def _of_one_type(column: Any) -> Any:
     return as_objects(values) if types == {tuple} else values
 
 
-class Tabular(ABC):
+class Tabular(Printed):
     """Results that are printed as a table and convert to a DataFrame, Markdown and LaTeX."""
-
-    @abstractmethod
-    def _table(self) -> Table: ...
 
     @abstractmethod
     def _columns(self) -> dict[str, Any]:
@@ -142,12 +139,6 @@ class Tabular(ABC):
     def _shown(self, columns: Columns, digits: int | None) -> Table:
         digits = None if digits is None else check_count("digits", digits, 0)
         return self._table().narrowed(columns, digits)
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
 
 class Record:

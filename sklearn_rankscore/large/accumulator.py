@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._table import Table
+from .._table import Printed, Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_choice, check_flag, check_system_names
 from ..comparison.compare import value_differences
@@ -85,7 +85,7 @@ class State:
         return list(dict.fromkeys(of for _, of, _ in self.moments if isinstance(of, str)))
 
 
-class RankingAccumulator:
+class RankingAccumulator(Printed):
     """Ranking metrics over batches of documents, as partial results that can be merged.
 
     An accumulator stores a few numbers per metric. It can be pickled and merged in any order; the
@@ -457,12 +457,6 @@ class RankingAccumulator:
         other = copy(self)
         other._state = State()
         return other
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         title = f"{type(self).__name__} of {self.n_documents:,} documents"

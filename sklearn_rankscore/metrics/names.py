@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .._table import Table, html_of_fields
+from .._table import Printed, Table, html_of_fields
 from .definition import METRICS as METRICS
 from .definition import SPELLINGS, key
 from .definition import display_name as display_name
@@ -287,14 +287,8 @@ class MetricName(NamedTuple):
         return html_of_fields(self)
 
 
-class MetricNames(dict[str, MetricName]):
+class MetricNames(Printed, dict[str, MetricName]):
     """Metrics by name, which print as a table."""
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         rows = [(name, ", ".join(of.aliases), of.meaning) for name, of in self.items()]
