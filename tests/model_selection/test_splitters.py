@@ -343,6 +343,7 @@ REFUSED = [
         (lambda: HALVE(groups=QUERY), "at least one array"),
         (lambda: HALVE(QUERY, TIMES[:3], groups=QUERY), "inconsistent numbers"),
         (split(SKIPPING, y=QUERY * 0), "different labels"),
+        (split(SKIPPING, y=np.eye(10)), "y must be one-dimensional, one label per document"),
         (lambda: HALVE([], groups=[]), "X has no rows"),
     )),
     *((ValueError, "X has no rows; a split needs at least two queries", split(cv, X, groups=[]))

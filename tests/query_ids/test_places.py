@@ -89,9 +89,6 @@ def test_faulty_places():
     for place in (["a", "user"], "user"):
         with pytest.raises(rs.NoGroupsError, match="names no column or index level"):
             next(rs.QueryKFold(3, groups=place).split(FRAME, Y))
-    rows = FRAME.assign(user=np.where(USERS == 2, np.nan, USERS), session=QID)
-    with pytest.raises(ValueError, match="groups must not have missing values"):
-        next(rs.QueryKFold(3, groups=["user", "session"]).split(rows, Y))
 
 
 SPLITTERS = [
