@@ -206,10 +206,3 @@ def test_a_search_by_the_estimate_chooses_the_truly_better_model():
         for scoring in ("dcg@10(target=relevant)", "dcg@10", "dcg@10(propensity=seen)")
     }
     assert list(choices.values()) == ["match", "popularity", "match"]
-
-
-@pytest.mark.slow
-def test_the_example_runs(capsys):
-    runpy.run_path(str(EXAMPLE), run_name="__main__")
-    lines = capsys.readouterr().out.splitlines()[3:]
-    assert [line.split()[-1] for line in lines] == ["popularity", "match", "match", "match"]

@@ -107,12 +107,6 @@ def test_estimates_from_clicks_have_no_known_range():
             assert (one == other) is not bool(given)
 
 
-def test_smaller_propensities_are_raised_to_clip():
-    clicks, seen = [1, 0, 1], [0.05, 0.5, 0.5]
-    clipped = dcg_score(clicks, [3, 2, 1], propensity=seen, clip=0.2)
-    assert clipped == pytest.approx(1 / 0.2 + 1 / 0.5 / np.log2(4), rel=1e-15)
-
-
 def test_shapes():
     expected = evaluate(LABELS, SCORES, "ndcg", propensity=1 / np.array(WEIGHTS))
     flat = [np.ravel(a) for a in (LABELS, SCORES, 1 / np.array(WEIGHTS))]

@@ -63,14 +63,6 @@ def options_of(draw, metric):
     return {name: v for name, v in chosen.items() if name in METRICS[metric].options}
 
 
-def row_order(metric, draw, options):
-    y, s, g = documents(draw, metric)
-    order = draw.random.permutation(len(y))
-    close(
-        values(metric, y, s, g, **options), values(metric, y[order], s[order], g[order], **options)
-    )
-
-
 def names_of_queries(metric, draw, options):
     y, s, g = documents(draw, metric)
     used = np.unique(g)
@@ -114,19 +106,6 @@ def swapping_an_inversion(metric, draw, options):
             t = s.copy()
             t[[upper, lower]] = s[[lower, upper]]
             assert values(metric, y, t, **options) >= before - 1e-12
-
-
-def weights_are_repetitions(metric, draw, options):
-    y, s, g = documents(draw, metric)
-    times = draw.random.integers(0, 4, size=4)
-    times[g[0]] = max(times[g[0]], 1)
-    rows = np.repeat(np.arange(len(y)), times[g])
-    copy = np.concatenate([np.arange(n) for n in times[g]])
-    for average in METRICS[metric].ratio * ["micro"] + ["macro"]:
-        kw = {"average": average, **options}
-        (weighted,) = evaluate(y, s, metric, groups=g, sample_weight=times[g], **kw).values()
-        repeated = evaluate(y[rows], s[rows], metric, groups=10 * g[rows] + copy, **kw)
-        close(weighted, *repeated.values())
 
 
 def beyond_is_none(metric, draw, options):
@@ -174,28 +153,17 @@ def within_limits(metric, draw, options):
     assert (np.isnan(ours) | ((low - 1e-12 <= ours) & (ours <= high + 1e-12))).all()
 
 
-def deeper_is_not_lower(metric, draw, options):
-    if metric not in ("dcg", "mrr", "hits", "hit_rate", "recall", "err", "rbp", "pfound"):
-        return
-    y, s, g = documents(draw, metric)
-    by_k = [values(metric, y, s, g, **{**options, "k": k}) for k in (1, 2, 3, 8, None)]
-    assert (np.diff(by_k, axis=0) >= -1e-12).all()
-
-
 PROPERTIES = {
-    "row order": row_order,
     "names and order of queries": names_of_queries,
     "monotone transforms of scores": monotone_transforms,
     NOT_ONE: perfect_is_one,
     "perfect ranking is best": perfect_is_best,
     "swapping an adjacent inversion never lowers": swapping_an_inversion,
-    "weights are repetitions of queries": weights_are_repetitions,
     BEYOND: beyond_is_none,
     "a query alone is itself among others": alone,
     "two-dimensional rows are queries": rows_of_a_matrix,
     "a result is a Python float, and input is not changed": results_are_floats,
     "values are within the limits": within_limits,
-    "a deeper cut-off is not lower": deeper_is_not_lower,
 }
 
 

@@ -14,6 +14,7 @@ from frames import pa, pl
 
 from sklearn_rankscore import dcg_score, evaluate, make_ranking_scorer, ndcg_score
 from sklearn_rankscore.metrics.names import METRICS
+from sklearn_rankscore.ranking import read_queries
 
 Y = np.array([1, 0, 1, 0, 0, 1, 1, 0, 1, 0])
 S = np.array([3.0, 2.0, 2.0, 0.5, -1.0, 0.25, 8.0, 0.25, 4.0, 5.0])
@@ -72,6 +73,19 @@ OF_FEW_VALUES = {
     "pyarrow int8": lambda v: pa.array(v.astype(np.int8)),
 }
 ALL_NAMES = list(METRICS)
+
+
+def test_flat_columns_of_numbers_are_not_copied():
+    for s in (S, S.astype(np.float32)):
+        read = read_queries(Y, s, groups=G)
+        assert np.shares_memory(read.y_true, Y)
+        assert np.shares_memory(read.y_score, s)
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_integers_up_to_2_to_53_are_scores(kind):
+    scores = kind([2**53, 2**53 - 1, 2**53 - 2, 0, 1])
+    assert ndcg_score(Y[:5], scores) == ndcg_score(Y[:5], [5, 4, 3, 1, 2])
 
 
 def test_big_endian_scores_that_differ_in_their_last_bits_alone():
