@@ -153,7 +153,7 @@ RAGGED = [(kind, *cut) for kind in KINDS for cut in CUT if takes(kind, *cut)]
 @given(seed=SEEDS)
 def test_ragged_queries(kind, metric, k, seed):
     """With unjudged documents, with clicks, and adjusted for the mean over all orders."""
-    draw, tried = Draw(seed), dict(KINDS[kind])
+    draw, tried = Draw(seed, kind, metric, k), dict(KINDS[kind])
     if kind == "clicks":
         tried |= {name: OF_CLICKS[name] for name in OPTIONS[metric].keys() & OF_CLICKS.keys()}
         if "denominator" in OPTIONS[metric]:
@@ -180,7 +180,7 @@ def test_ragged_queries(kind, metric, k, seed):
 @given(seed=SEEDS)
 def test_ties_over_all_permutations(metric, k, labels, seed):
     """Queries of up to seven documents: the mean, best and worst over all orders of ties."""
-    draw = Draw(seed)
+    draw = Draw(seed, metric, k, labels)
     options, query = drawn(draw, metric, k), np.repeat(np.arange(3), draw.random.integers(2, 8, 3))
     allowed = [y for y in labels_for(metric, options) if labels == "graded" or y in (0, 1)]
     y_true = draw.some_of(allowed, len(query)) * 1.0

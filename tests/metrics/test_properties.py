@@ -184,7 +184,7 @@ TABLE = [
 @examples(8)
 @given(seed=SEEDS)
 def test_property(name, metric, seed):
-    draw, exception = Draw(seed), EXCEPTIONS.get((name, metric), {})
+    draw, exception = Draw(seed, name, metric), EXCEPTIONS.get((name, metric), {})
     PROPERTIES[name](metric, draw, {**options_of(draw, metric), **exception})
 
 
