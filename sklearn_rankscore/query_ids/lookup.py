@@ -21,12 +21,16 @@ USUAL_NAMES = {
 }
 
 
-DEFAULT_FIX = (
-    "in cross-validation pass groups=ids and cv=QueryKFold(5), elsewhere groups=ids; where "
-    "scikit-learn does not pass them on, have them in the index of X or y, as by "
+_PASSED_OR_IN_DATA = (
+    "groups=ids; where scikit-learn does not pass them on, have them in the index of X or y, as by "
     "X.set_index('qid') or pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid')), or enable "
     "metadata routing by sklearn.set_config(enable_metadata_routing=True)."
 )
+DEFAULT_FIX = (
+    f"in cross-validation pass groups=ids and cv=QueryKFold(5), elsewhere {_PASSED_OR_IN_DATA}"
+)
+# of a scorer that cross-validation did not call, which would have been refused before
+FIX_OF_SCORER = f"pass {_PASSED_OR_IN_DATA}"
 
 
 class NoGroupsError(ValueError):

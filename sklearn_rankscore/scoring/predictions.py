@@ -15,6 +15,7 @@ from .._sklearn_compat import num_samples
 from .._typing import Array, MatrixLike, QueryIds
 from .._validation import warn
 from ..query_ids import no_groups_error
+from ..query_ids.lookup import FIX_OF_SCORER, fix_by_name
 from ..ranking import Queries, read_queries
 from ..ranking.queries import ravel_column
 
@@ -174,7 +175,7 @@ def read_predictions(
                 f"the metric {metric_name} with groups=rows ranks the classes of each row, but "
                 f"{type(estimator).__name__} returns one score per row. Give the query ids instead."
             )
-        raise no_groups_error(f"the metric {metric_name}", X=X)
+        raise no_groups_error(f"the metric {metric_name}", fix=fix_by_name(X) or FIX_OF_SCORER)
     if ids is not None and scores.ndim == 2 and classes is None:
         raise ValueError(f"a ranking metric takes one score for each document, not {scores.shape}")
     if scores.ndim == 2 and labels.ndim == 1:

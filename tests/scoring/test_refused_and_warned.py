@@ -18,7 +18,7 @@ from sklearn import model_selection as ms
 from sklearn.base import clone
 from sklearn.ensemble import VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
+from sklearn.feature_selection import RFECV, SelectFromModel, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifierCV
@@ -91,6 +91,10 @@ def fitted(model, scoring, rows=X, **options):
     return lambda: rs.make_ranking_scorer(scoring, **options)(model, rows, Y, groups=QID)
 
 
+def searched(labels):
+    return lambda: ms.GridSearchCV(RIDGE, {}, **BY_NDCG).fit(X, Y, groups=QID).score(X, labels)
+
+
 VOTE = VotingRegressor([("a", FrozenEstimator(RIDGE.fit(X, Y, groups=QID))), ("b", NEVER)])
 INNER = ms.GridSearchCV(NEVER, {}, cv=3, scoring="ndcg@3")
 TWO = {"a": make_scorer(rs.ndcg_score), "b": "r2"}
@@ -106,6 +110,11 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
     "the scorer make_scorer(ndcg_score": [score(Never(), scoring=TWO, cv=3)],
     "the scorer Pipeline.score: in cross-validation pass groups=ids": [
         score(make_pipeline(FunctionTransformer(), RIDGE), scoring=None, cv=3)],
+    # what calls a scorer itself got groups=ids, or does not take them
+    "the metric 'ndcg@3': pass groups=ids; where scikit-learn does not pass them on, have them": [
+        searched(Y), lambda: RFECV(Ridge(), **BY_NDCG).fit(X, Y, groups=QID),
+        lambda: ms.permutation_test_score(Ridge(), X, Y, **GIVEN),
+        lambda: permutation_importance(FITTED, X, Y, scoring="ndcg@3")],
     "pass params={'groups': ids}": [routed(score(Never(), cv=FOLDS))],
     "let scorers request them": [routed(declining)],
     # tuning of thresholds does not pass X on
@@ -158,10 +167,6 @@ def select(labels=Y, **options):
 def halving(**options):
     grid, options = {"estimator__alpha": [1, 10]}, BY_NDCG | {"random_state": 0} | options
     return lambda: ms.HalvingGridSearchCV(SAMPLING, grid, **options).fit(X, LABELS, groups=QID)
-
-
-def searched(labels):
-    return lambda: ms.GridSearchCV(RIDGE, {}, **BY_NDCG).fit(X, Y, groups=QID).score(X, labels)
 
 
 OF_Y = "pd.Series(numpy.asarray(y), index=pd.Index(ids, name='qid'))"
