@@ -143,6 +143,14 @@ def test_a_query_without_documents_left():
     np.testing.assert_array_equal(values, [0, 0])
 
 
+def test_a_query_of_which_nothing_was_retrieved_has_no_value_of_its_own():
+    """Its random orders have one; of the other, 2 / 3 are expected, and 1 at best."""
+    y_true, y_score = [1, np.nan, 0] * 2, [-np.inf] * 3 + [3, 2, 1]
+    options = {"adjusted": True, "average": None, "replace_undefined_by": np.nan}
+    (values,) = evaluate(y_true, y_score, "judged@2", groups=[0] * 3 + [1] * 3, **options).values()
+    np.testing.assert_allclose(values, [np.nan, (1 / 2 - 2 / 3) / (1 - 2 / 3)])
+
+
 @pytest.mark.parametrize("metric", ONLY_WITHIN_CUTOFF)
 def test_without_a_cutoff_all_orders_are_equal(metric):
     function = METRICS[metric].function
