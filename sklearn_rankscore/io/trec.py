@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .._columns import LARGEST_EXACT_INTEGER
+from .._columns import LARGEST_EXACT_INTEGER, check_in_memory
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, shown
 from ..query_ids.read import as_objects, python_values
@@ -193,6 +193,7 @@ def read_source(
 
     `kind` is "qrels" or "run"; `given` has the names of columns by field. Document ids are bytes.
     """
+    check_in_memory(source, name)
     source = as_nested(source)
     is_file = has_columns(source)
     if is_file:
