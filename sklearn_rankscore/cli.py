@@ -183,13 +183,13 @@ def _add_arguments(parser: Parser) -> None:
         help="significance test of a comparison (default: permutation)")  # fmt: skip
     add("--confidence", type=float, metavar="LEVEL",
         help="of the intervals of a comparison (default: 0.95)")  # fmt: skip
-    add("--seed", type=_number_of_decimals, metavar="N", help="of the test (default: 0)")
+    add("--seed", type=_small_integer, metavar="N", help="of the test (default: 0)")
     add("--format", choices=(*FORMATS, "csv", "json"), default="table", help="default: table")
-    add("--digits", type=_number_of_decimals, metavar="N",
+    add("--digits", type=_small_integer, metavar="N",
         help="decimals of means and values (default: 4; csv, json: all)")  # fmt: skip
 
 
-def _number_of_decimals(text: str) -> int:
+def _small_integer(text: str) -> int:
     if not text.isdecimal() or len(text) > 10 or int(text) >= 2**32:
         raise ArgumentTypeError(f"must be an integer from 0 to 2**32 - 1; got {text!r:.30}")
     return int(text)

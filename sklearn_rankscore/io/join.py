@@ -34,10 +34,10 @@ class Arguments(TypedDict):
 def arguments(labels: Array, scores: dict[str, Array], groups: Array, unjudged: Any) -> Arguments:
     """What readers return; scores by system if the systems have names."""
     of_systems = scores if scores.keys() != {ALONE} else scores[ALONE]
-    documents: Arguments = {"y_true": labels, "y_score": of_systems, "groups": groups}
+    given: Arguments = {"y_true": labels, "y_score": of_systems, "groups": groups}
     if unjudged != "nan":
-        documents["unjudged"] = unjudged
-    return documents
+        given["unjudged"] = unjudged
+    return given
 
 
 def join(
@@ -128,9 +128,8 @@ def labelled(
     n_items = np.int64(2 + max(int(rows.document.max(initial=len(items))) for rows in every))
     if exclude is not None:
         known = np.concatenate([rows.document for rows in every])
-        _warn_of_other_ids(
-            items, exclude.document, known, "of exclude", "have a relevance or were retrieved"
-        )
+        which = "that have a relevance or were retrieved"
+        _warn_if_disjoint(items, exclude.document, known, "of exclude", which)
         left_out = exclude.query * n_items + exclude.document
         every = [
             rows.where(~are_in(rows.query * n_items + rows.document, left_out)) for rows in every
@@ -177,7 +176,7 @@ def labelled(
             known = judged.document[~np.isnan(judged.value)]
             found = rows.document[rows.value > -np.inf]
             which = f"that {repr(system) if system else 'the system'} retrieved"
-            _warn_of_other_ids(items, found, known, which, "have a relevance")
+            _warn_if_disjoint(items, found, known, which, "that have a relevance")
     sizes = np.bincount(of_document, minlength=len(ids))
     return arguments(labels, scores, np.repeat(ids, sizes), unjudged)
 
@@ -213,14 +212,17 @@ def _which_count(
     return selected
 
 
-def _warn_of_other_ids(items: Array, some: Array, known: Array, which: str, are: str) -> None:
-    """Warn if none of many items is among the many others."""
-    here, there = (np.unique(of[of < len(items)]) for of in (some, known))
-    if min(len(here), len(there)) >= MANY and not are_in(here, there).any():
-        one, other = (_shown(min(items[of].tolist(), key=str)) for of in (here, there))
+def _warn_if_disjoint(
+    items: Array, documents: Array, others: Array, which: str, which_others: str
+) -> None:
+    """Warn if none of many documents is among many others, as if their ids were of two kinds."""
+    first, second = (np.unique(of[of < len(items)]) for of in (documents, others))
+    if min(len(first), len(second)) >= MANY and not are_in(first, second).any():
+        one, other = (_shown(min(items[of].tolist(), key=str)) for of in (first, second))
         warn(
-            f"none of the {len(here):,} items {which} is among the {len(there):,} that {are}. "
-            f"Check that both have ids of the same kind: here are such as {one}, there {other}."
+            f"none of the {len(first):,} items {which} is among the {len(second):,} "
+            f"{which_others}. Check that both have ids of the same kind; the former are such as "
+            f"{one}, the latter such as {other}."
         )
 
 

@@ -33,7 +33,7 @@ NOT_TEXT = (
     "not a text file, it has a NUL byte. Convert a file in UTF-16 to UTF-8; the name of a "
     "compressed file must end in .gz, .bz2 or .xz, and that of a Parquet file in .parquet."
 )
-# of a line, the first of the query and the third of the document
+# the fields of a line: the first has the id of the query, the third that of the document
 FIELDS = {
     "qrels": "query iteration document relevance",
     "run": "query Q0 document rank score tag",
@@ -125,7 +125,8 @@ def read_lines(source: Any, kind: str) -> LongTable:
         What it holds.
     """
     name, names = source_name(source, kind), FIELDS[kind].split()
-    value_at, step = 3 + (kind == "run"), len(names) + 1
+    value_at = names.index("relevance" if kind == "qrels" else "score")
+    step = len(names) + 1
     parts: list[tuple[Array, ...]] = []
     with opened(source, name) as file:
         for first, chunk in text_chunks(file, name):

@@ -249,7 +249,11 @@ def _of_records(source: Any, kind: str, name: str) -> Columns:
             _documents(entry, kind, f"{name}, query {shown(of)}") for of, entry in source.items()
         ]
         rows = [(query, *pair) for query, of in zip(rows, entries, strict=True) for pair in of]
-        where = lambda row: f"{name}, query {shown(rows[row][0])}"  # noqa: E731
+
+        def of_query(row: int) -> str:
+            return f"{name}, query {shown(rows[row][0])}"
+
+        where = of_query
     if not all(map(_is_record, rows)):
         raise TypeError(
             f"{name} must be a path, a file object, a DataFrame, records such as (query, "

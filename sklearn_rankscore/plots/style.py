@@ -1,4 +1,4 @@
-"""How all plots look: a color for each meaning, names and numbers as text, ticks.
+"""How all plots look: a color for each meaning, names and numbers as text, grids.
 
 Most colors are those of Okabe and Ito for all types of color vision
 (https://jfly.uni-koeln.de/color). Their light ones, orange and sky blue, fade on white; olive is

@@ -29,7 +29,7 @@ _PASSED_OR_IN_DATA = (
 DEFAULT_FIX = (
     f"in cross-validation pass groups=ids and cv=QueryKFold(5), elsewhere {_PASSED_OR_IN_DATA}"
 )
-# of a scorer that cross-validation did not call, which would have been refused before
+# of a scorer outside of cross-validation, which refuses the call before any scorer runs
 FIX_OF_SCORER = f"pass {_PASSED_OR_IN_DATA}"
 
 

@@ -107,8 +107,8 @@ N = 12
 ACTUAL = {user: [f"item {user}"] for user in range(N)}
 OTHERS = {user: [f"{user}"] for user in range(N)}
 NONE = (
-    "none of the 12 items that {} retrieved is among the 12 that have a relevance. .*here are "
-    "such as '0', there 'item 0'"
+    "none of the 12 items that {} retrieved is among the 12 that have a relevance. .*former are "
+    "such as '0', the latter such as 'item 0'"
 )
 
 
@@ -155,7 +155,9 @@ def test_ids_of_another_kind_are_a_warning(read):
 
 def test_items_of_another_kind_to_leave_out_are_a_warning():
     same, train = {"knn": ACTUAL}, long(OTHERS)
-    with pytest.warns(UserWarning, match="12 items of exclude is among .* as '0', there 'item"):
+    with pytest.warns(
+        UserWarning, match="12 items of exclude is among .* as '0', the latter such as 'item"
+    ):
         frames(ACTUAL, same, exclude=train)
     frames(ACTUAL, same, exclude=train[:9])
     one = train.assign(item=["item 3", *train["item"][1:]])  # of another user
@@ -164,9 +166,9 @@ def test_items_of_another_kind_to_leave_out_are_a_warning():
 
 def test_the_warning_shows_bytes_and_numbers_and_leaves_out_empty_lists():
     latin = ({user: [f"{text} {user}".encode("latin-1")] for user in ACTUAL} for text in "éè")
-    with pytest.warns(UserWarning, match=r"such as b'.xe8 0', there b'.xe9 0'"):
+    with pytest.warns(UserWarning, match=r"such as b'.xe8 0', the latter such as b'.xe9 0'"):
         from_ranked_lists(*latin)
     with pytest.warns(UserWarning, match=NONE.format("the system")):
         from_ranked_lists(ACTUAL | {N: []}, OTHERS | {N: []})
-    with pytest.warns(UserWarning, match="such as 12, there 0"):
+    with pytest.warns(UserWarning, match="such as 12, the latter such as 0"):
         from_recommendations(np.eye(N, 2 * N), np.arange(N, 2 * N)[:, None])
