@@ -108,7 +108,9 @@ class Labels:
         If `all_retrieved`, only padding follows the ends, and no document without a rank.
         """
         values = np.array(function(labels.astype(np.float64)), dtype=np.float64)
-        return fill_from(ends, values, fill)
+        if ends.min() < labels.shape[1]:
+            values[np.arange(labels.shape[1]) >= ends[:, None]] = fill
+        return values
 
     def total(self, function: ArrayFunction) -> Array:
         """Sum of a function of the labels of all documents of each query."""
