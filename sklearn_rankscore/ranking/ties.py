@@ -256,7 +256,9 @@ class TieGroupsByColumn(TieGroups):
         return self._sizes[: self.depth].T.astype(np.int32)
 
     def _means(self, values: Array) -> Array:
-        return np.asarray((self._sums(np.array(values.T)) / self._sizes)[: self.depth].T)
+        means = self._sums(np.array(values.T))[: self.depth]
+        means /= self._sizes[: self.depth]
+        return means.T
 
     def _sums(self, columns: Array) -> Array:
         """The sum of the group at each position, in place of the values."""

@@ -11,8 +11,8 @@ from ..label_functions import is_tabulated, table
 from ..plain import SHORT, Labels, fill_from
 from .row_sorts import smallest
 
-# number of labels per call of `take`
-LOOK_UP = 2**19
+# number of labels per call of `take`: their indices, of eight bytes, stay in cache
+LOOK_UP = 2**15
 
 # up to these numbers of ranks and grades a counting sort takes less time than a sort of few
 # distinct values, and in wider rows always less memory
@@ -106,7 +106,6 @@ def look_up(table: Array, codes: Array) -> Array:
     order: Any = "F" if codes.flags.f_contiguous else "C"
     flat = codes.ravel(order)
     values = np.empty(flat.shape, table.dtype)
-    # in parts, because codes are converted to indices of eight bytes
     for start in range(0, len(flat), LOOK_UP):
         part = slice(start, start + LOOK_UP)
         table.take(flat[part], out=values[part], mode="clip")
