@@ -18,25 +18,23 @@ def shuffled(columns, seed=0):
 
 
 def arrays(columns, metrics, folder, *, weight=None, by=None, score="score", **options):
-    """Batches of whole queries in any order of rows, and a merge."""
-    _, query = np.unique(columns["qid"], return_inverse=True)
+    """Batches of whole queries in any order of rows, which are merged."""
     names = [by] if isinstance(by, str) else by
     total = RankingAccumulator(metrics, by=by, **options)
+    _, query = np.unique(columns["qid"], return_inverse=True)
     given = shuffled(columns | {"query": query})
     for part in range(3):
         rows = {name: column[given["query"] % 3 == part] for name, column in given.items()}
-        one = total if part == 0 else RankingAccumulator(metrics, by=by, **options)
-        scores = (
-            {name: rows[c] for name, c in score.items()} if isinstance(score, dict) else rows[score]
-        )
-        one.update(
+        systems = score if isinstance(score, dict) else {"": score}
+        scores = {name: rows[column] for name, column in systems.items()}
+        one = RankingAccumulator(metrics, by=by, **options).update(
             rows["label"],
-            scores,
+            scores if isinstance(score, dict) else scores[""],
             rows["qid"],
             sample_weight=None if weight is None else rows[weight],
             segments=None if names is None else {name: rows[name] for name in names},
         )
-        total = total if part == 0 else total.merge(one)
+        total.merge(one)
     return total
 
 

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from many_queries import EXACT, make_documents
 
@@ -29,9 +28,9 @@ def make_segments(seed=1, long=0):
 def expected_segments(columns, weight=None):
     """Mean, standard error and numbers of queries by segment, from QueryScores.by."""
     weights = None if weight is None else columns[weight]
+    options = {"groups": columns["qid"], "segments": {name: columns[name] for name in BY}}
     given = columns["label"], columns["score"], SEGMENT_METRICS
-    options = {"groups": columns["qid"], "sample_weight": weights}
-    scores = query_scores(*given, segments={name: columns[name] for name in BY}, **options)
+    scores = query_scores(*given, sample_weight=weights, **options)
     return {(s.metric, *s.segment): (s.mean, s.queries) for s in scores.by()}
 
 
@@ -48,7 +47,3 @@ def check(by_segment, expected, weight=None):
         # undefined queries of the other metric count as 0; those without weight only here
         if weight is None and ("auc" in key[0] or "nan" in key[0]):
             assert count == expected[key][1]
-
-
-def table_of(columns):
-    return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})

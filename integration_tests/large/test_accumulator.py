@@ -1,7 +1,9 @@
 """Accumulators: what is merged, what is refused, and what they tell."""
 
 import math
+import runpy
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,8 +18,6 @@ from many_queries import EXACT, METRICS, in_memory, make_documents
 from scipy import stats
 
 from sklearn_rankscore import RankingAccumulator, query_scores
-from sklearn_rankscore.large.moments import Moments
-from sklearn_rankscore.metrics.resolve import resolve
 
 
 def take(columns, rows):
@@ -82,29 +82,23 @@ def test_weighted_error_is_unbiased_for_equal_variances(w, average):
     assert type(summary.degrees_of_freedom) is float  # not np.float64(...) where it is shown
 
 
+SIMULATED = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "simulations.py"))
+POPULATIONS = [
+    *(("MEANS", "summary", name) for name in ("MRR", "hit rate .97", "NDCG")),
+    ("DIFFERENCES", "difference", "hits 2.5 % won"),
+    ("DIFFERENCES", "difference", "95 % won about .01, 5 % lost .5"),
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 50, 200, 1000])
-@pytest.mark.parametrize("name", ["mrr", "hit_rate", "ndcg", "won", "lost"])
-def test_intervals_cover(name, n):
+@pytest.mark.parametrize(("table", "kind", "name"), POPULATIONS)
+def test_intervals_cover(table, kind, name, n):
     """As those in memory do, which are bounds from the range where the queries show too little."""
-    random, is_difference = np.random.default_rng(n), name in ("won", "lost")
-    draw, mean = {
-        "mrr": (lambda: 1 / random.geometric(0.4, n), 0.4 / 0.6 * math.log(1 / 0.4)),
-        "hit_rate": (lambda: (random.random(n) < 0.97) * 1.0, 0.97),
-        "ndcg": (lambda: random.beta(1.2, 0.6, n) * (random.random(n) < 0.9), 0.9 * 1.2 / 1.8),
-        "won": (lambda: (random.random(n) < 0.025) * 1.0, 0.025),
-        "lost": (lambda: np.where(random.random(n) < 0.05, -0.5, 0.02 * random.random(n)), -0.0155),
-    }[name]
-    metric, covered = resolve("ndcg"), 0
-    for _ in range(1000):
-        values, none = draw(), np.zeros(n, dtype=bool)
-        if is_difference:
-            of = Moments.of(np.ones(n), values, None, none, np.array([0.0, 1.0])).difference(metric)
-        else:
-            of = Moments.of(np.ones(n), values, None, none).summary(metric)
-        low, high = of.interval()
-        covered += low - 1e-9 <= mean <= high + 1e-9
-    assert covered >= (0.94 - 2 * 0.007) * 1000
+    interval = SIMULATED["streamed"](kind)
+    covered, none = SIMULATED["coverage"](name, SIMULATED[table], interval, "equal", n)
+    assert covered >= 0.94 - 2 * 0.007
+    assert none < 0.01
 
 
 def always(block):
