@@ -16,10 +16,6 @@ from library_samples import CUTOFFS, Sample, assert_same
 from sklearn_rankscore import evaluate
 
 
-def at(*cutoffs):
-    return ["", *(f"@{k}" for k in cutoffs)]
-
-
 def test_samples_have_ties_and_undefined_queries(sample):
     pairs = sample.qid[1:] == sample.qid[:-1]
     assert (pairs & (np.diff(sample.score) == 0)).sum() > 20
@@ -27,76 +23,138 @@ def test_samples_have_ties_and_undefined_queries(sample):
     assert (np.float32(sample.score) == sample.score).all()
 
 
-def by_lightgbm(sample, metric, k, weight=None):
-    options = {"objective": "lambdarank", "metric": metric, "eval_at": [k], "verbose": -1}
-    data = lightgbm.Dataset(
-        np.zeros((len(sample.y), 1)),
-        sample.y,
-        group=sample.sizes,
-        init_score=sample.score,
-        weight=weight,
-        params=options,
-    )
+def by_lightgbm(sample, labels, metric, weight=None):
+    name, k = metric.split("@")
+    options = {"objective": "lambdarank", "metric": name, "eval_at": [int(k)], "verbose": -1}
+    given = {"group": sample.sizes, "init_score": sample.score, "weight": weight}
+    X = np.zeros((len(sample.y), 1))
+    data = lightgbm.Dataset(X, sample.labels[labels], params=options, **given)
     return lightgbm.Booster(options, data).eval_train()[0][2]
 
 
-@pytest.mark.parametrize("metric", ["ndcg", "map"])
-@pytest.mark.parametrize("k", CUTOFFS)
-def test_lightgbm(sample, metric, k):
-    assert_same(by_lightgbm(sample, metric, k), sample, "graded", f"{metric}@{k}", "lightgbm")
-
-
-def test_lightgbm_weighted(sample):
-    w = sample.query_weights()
-    theirs = by_lightgbm(sample, "map", 5, weight=w)
-    assert_same(theirs, sample, "graded", "map@5", "lightgbm", sample_weight=w)
-    full = sample.of_queries(~sample.empty())
-    w = full.query_weights()
-    theirs = by_lightgbm(full, "ndcg", 5, weight=w)
-    assert_same(theirs, full, "graded", "ndcg@5", "lightgbm", sample_weight=w)
-
-
-def by_xgboost(sample, labels, metric, *, weight=None, exponential=True):
-    data = xgboost.DMatrix(
-        np.zeros((len(sample.y), 1)),
-        sample.labels[labels],
-        group=sample.sizes,
-        base_margin=sample.score,
-        weight=weight,
-    )
+def by_xgboost(sample, labels, metric, weight=None, *, exponential=True):
+    of_query = None if weight is None else weight[np.cumsum(sample.sizes) - 1]
+    given = {"group": sample.sizes, "base_margin": sample.score, "weight": of_query}
+    data = xgboost.DMatrix(np.zeros((len(sample.y), 1)), sample.labels[labels], **given)
     options = {"objective": "rank:ndcg", "eval_metric": metric, "ndcg_exp_gain": exponential}
     return float(xgboost.Booster(options, [data]).eval(data).rpartition(":")[2])
 
 
+def by_xgboost_linear(sample, labels, metric, weight=None):
+    return by_xgboost(sample, labels, metric, weight, exponential=False)
+
+
+def by_catboost(sample, labels, metric, weight=None):
+    y = sample.labels[labels]
+    return eval_metric(y, sample.score, metric, group_id=sample.qid, group_weight=weight)[0]
+
+
+LIKE = {
+    by_lightgbm: "lightgbm",
+    by_xgboost: "xgboost",
+    by_xgboost_linear: "xgboost",
+    by_catboost: "catboost",
+}
+# labels, the name of the library, and ours; {at} is a cut-off
+LIGHTGBM = [("graded", "ndcg{at}", "ndcg{at}"), ("graded", "map{at}", "map{at}")]
 XGBOOST = [
-    ("ndcg{k}", "graded", "ndcg{k}"),
-    ("ndcg{k}-", "graded", "ndcg{k}(replace_undefined_by=0)"),
-    ("ndcg{k}", "graded", "ndcg{k}(gain=linear)"),
-    ("ndcg{k}-", "graded", "ndcg{k}(gain=linear,replace_undefined_by=0)"),
-    ("map{k}", "binary", "map{k}"),
-    ("map{k}-", "binary", "map{k}(replace_undefined_by=0)"),
-    ("pre{k}", "binary", "precision{k}"),
+    ("graded", "ndcg{at}", "ndcg{at}"),
+    ("graded", "ndcg{at}-", "ndcg{at}(replace_undefined_by=0)"),
+    ("binary", "map{at}", "map{at}"),
+    ("binary", "map{at}-", "map{at}(replace_undefined_by=0)"),
+    ("binary", "pre{at}", "precision{at}"),
+]
+LINEAR = [
+    ("graded", "ndcg{at}", "ndcg{at}(gain=linear)"),
+    ("graded", "ndcg{at}-", "ndcg{at}(gain=linear,replace_undefined_by=0)"),
+]
+BY_POSITION = "NDCG:top={k};type=Exp;denominator=Position"
+CATBOOST = [
+    ("graded", "NDCG:top={k};type=Base", "ndcg{at}"),
+    ("graded", "NDCG:top={k};type=Exp", "ndcg{at}(gain=exponential)"),
+    ("graded", "NDCG:top={k};type=Base;denominator=Position", "ndcg{at}(discount=reciprocal)"),
+    ("graded", BY_POSITION, "ndcg{at}(gain=exponential,discount=reciprocal)"),
+    ("graded", "DCG:top={k};type=Base", "dcg{at}"),
+    ("probability", "ERR:top={k}", "err{at}"),
+    ("probability", "PFound:top={k};decay=0.85", "pfound{at}"),
+    ("probability", "PFound:top={k};decay=0.5", "pfound{at}(decay=0.5)"),
+]
+BINARY = {"MAP": "map", "MRR": "mrr", "PrecisionAt": "precision", "RecallAt": "recall"}
+CATBOOST += [
+    (labels, theirs + ":top={k}", ours + "{at}")
+    for labels in ("graded", "binary", "probability")
+    for theirs, ours in BINARY.items()
+]
+PAIRS = [
+    ("binary", "QueryAUC:type=Classic", "query_auc"),
+    ("binary", "QueryAUC:type=Ranking", "query_auc"),
+    ("graded", "QueryAUC:type=Ranking", "pair_accuracy"),
+]
+CASES = [
+    (library, labels, *(of.format(at=f"@{k}" if k else "", k=k or -1) for of in names))
+    for library, table, cutoffs in [
+        (by_lightgbm, LIGHTGBM, CUTOFFS),
+        (by_xgboost, XGBOOST, (None, *CUTOFFS, 40)),
+        (by_xgboost_linear, LINEAR, (None, *CUTOFFS, 40)),
+        (by_catboost, CATBOOST, (*CUTOFFS, None)),
+        (by_catboost, PAIRS, (None,)),
+    ]
+    for labels, *names in table
+    for k in cutoffs
 ]
 
 
-@pytest.mark.parametrize("k", at(*CUTOFFS, 40))
-@pytest.mark.parametrize(("theirs", "labels", "ours"), XGBOOST)
-def test_xgboost(sample, theirs, labels, ours, k):
-    number = by_xgboost(sample, labels, theirs.format(k=k), exponential="linear" not in ours)
-    assert_same(number, sample, labels, ours.format(k=k), "xgboost")
+@pytest.mark.parametrize(("library", "labels", "theirs", "ours"), CASES)
+def test_numbers(sample, library, labels, theirs, ours):
+    number = library(sample, labels, theirs)
+    assert_same(number, sample, labels, ours, LIKE[library])
+    if ":" in theirs or theirs.endswith("-"):  # a name that no other library has
+        name = theirs + "(gain=linear)" if library == by_xgboost_linear else theirs
+        given = sample.labels[labels], sample.score, name
+        assert evaluate(*given, groups=sample.qid) == {name: pytest.approx(number, rel=1e-6)}
 
 
-def test_xgboost_weighted(sample):
-    full = sample.of_queries(~sample.empty("binary"))
-    w = full.query_weights()
-    by_query = w[np.cumsum(full.sizes) - 1]
-    for labels, theirs, ours in [
-        ("graded", "ndcg@5", "ndcg@5"),
-        ("binary", "map@5", "map@5"),
-        ("binary", "pre@5", "precision@5"),
-    ]:
-        number = by_xgboost(full, labels, theirs, weight=by_query)
-        assert_same(number, full, labels, ours, "xgboost", sample_weight=w)
+SPELLINGS = [
+    ("graded", BY_POSITION.format(k=3) + ";hints=skip_train~false"),
+    ("graded", "NDCG:top=-1;type=Base;denominator=LogPosition"),
+    ("graded", "NDCG:top=-2"),
+    ("graded", "NDCG:top=+3;use_weights=false"),
+    ("graded", "DCG:type=Exp"),
+    ("graded", "MAP:top=3;border=1"),
+    ("graded", "MAP:border=.5;top=2"),
+    ("graded", "MRR:top=2;border=1"),
+    ("graded", "PrecisionAt"),
+    ("graded", "RecallAt:top=3;border=2"),
+    ("probability", "PFound:decay=1e-1"),
+    ("probability", "PFound:decay=0;top=3"),
+]
+
+
+def test_spellings_of_catboost(sample):
+    for labels, name in SPELLINGS:
+        given = sample.labels[labels], sample.score, name
+        number = pytest.approx(by_catboost(sample, labels, name), rel=1e-6)
+        assert evaluate(*given, groups=sample.qid) == {name: number}
+
+
+# and whether queries without relevant documents have their weight
+WEIGHTED = [
+    (by_lightgbm, "graded", "map@5", "map@5", True),
+    (by_lightgbm, "graded", "ndcg@5", "ndcg@5", False),
+    (by_xgboost, "graded", "ndcg@5", "ndcg@5", False),
+    (by_xgboost, "binary", "map@5", "map@5", False),
+    (by_xgboost, "binary", "pre@5", "precision@5", False),
+    *((by_catboost, labels, *(of.format(k=3, at="@3") for of in names), True)
+      for labels, *names in (CATBOOST[at] for at in (0, 1, 5, 6))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("library", "labels", "theirs", "ours", "of_all"), WEIGHTED)
+def test_weighted_numbers(sample, library, labels, theirs, ours, of_all):
+    of_queries = sample if of_all else sample.of_queries(~sample.empty("binary"))
+    w = of_queries.query_weights()
+    number = library(of_queries, labels, theirs, w)
+    assert_same(number, of_queries, labels, ours, LIKE[library], sample_weight=w)
 
 
 @pytest.mark.parametrize("labels", ["graded", "binary"])
@@ -116,94 +174,6 @@ def test_xgboost_without_a_cutoff_means_32():
     assert evaluate(sample.y, sample.score, everything)[everything] > 0
 
 
-def by_catboost(sample, labels, metric, weight=None):
-    y = sample.labels[labels]
-    return eval_metric(y, sample.score, metric, group_id=sample.qid, group_weight=weight)[0]
-
-
-CATBOOST = [
-    ("NDCG:top={k};type=Base", "graded", "ndcg{at}"),
-    ("NDCG:top={k};type=Exp", "graded", "ndcg{at}(gain=exponential)"),
-    ("NDCG:top={k};type=Base;denominator=Position", "graded", "ndcg{at}(discount=reciprocal)"),
-    (
-        "NDCG:top={k};type=Exp;denominator=Position",
-        "graded",
-        "ndcg{at}(gain=exponential,discount=reciprocal)",
-    ),
-    ("DCG:top={k};type=Base", "graded", "dcg{at}"),
-    ("ERR:top={k}", "probability", "err{at}"),
-    ("PFound:top={k};decay=0.85", "probability", "pfound{at}"),
-    ("PFound:top={k};decay=0.5", "probability", "pfound{at}(decay=0.5)"),
-    *(
-        (theirs + ":top={k}", labels, ours + "{at}")
-        for labels in ("graded", "binary", "probability")
-        for theirs, ours in [
-            ("MAP", "map"),
-            ("MRR", "mrr"),
-            ("PrecisionAt", "precision"),
-            ("RecallAt", "recall"),
-        ]
-    ),
-]
-
-
-PAIRS = [
-    ("QueryAUC:type=Classic", "binary", "query_auc"),
-    ("QueryAUC:type=Ranking", "binary", "query_auc"),
-    ("QueryAUC:type=Ranking", "graded", "pair_accuracy"),
-]
-CASES = [(case, k) for case in CATBOOST for k in (*CUTOFFS, None)] + [(case, 0) for case in PAIRS]
-
-
-@pytest.mark.parametrize(("case", "k"), CASES)
-def test_catboost(sample, case, k):
-    theirs, labels, ours = case
-    number = by_catboost(sample, labels, theirs.format(k=-1 if k is None else k))
-    name = ours.format(at="" if k is None else f"@{k}")
-    assert_same(number, sample, labels, name, "catboost")
-
-
-NAMES = {  # in the notation of a library
-    by_xgboost: [("ndcg-", "graded"), ("ndcg@3-", "graded"), ("map@3-", "binary")],
-    by_catboost: [
-        ("NDCG:top=3", "graded"),
-        ("NDCG:top=3;type=Exp;denominator=Position;hints=skip_train~false", "graded"),
-        ("NDCG:top=-1;type=Base;denominator=LogPosition", "graded"),
-        ("DCG:type=Exp", "graded"),
-        ("MAP:top=3;border=1", "graded"),
-        ("MRR:top=2;border=1", "graded"),
-        ("PrecisionAt:top=3", "graded"),
-        ("RecallAt:top=3;border=2", "graded"),
-        ("ERR:top=3", "probability"),
-        ("PFound:top=3;decay=0.5", "probability"),
-        ("QueryAUC:type=Classic", "binary"),
-        ("QueryAUC:type=Ranking", "graded"),
-        ("NDCG:top=-2", "graded"),
-        ("NDCG:top=+3;use_weights=false", "graded"),
-        ("PrecisionAt", "graded"),
-        ("RecallAt", "graded"),
-        ("PFound:decay=1e-1", "probability"),
-        ("PFound:decay=0;top=3", "probability"),
-        ("MAP:border=.5;top=2", "graded"),
-    ],
-}
-
-
-@pytest.mark.parametrize("library", NAMES)
-def test_names_as_the_library_writes_them(sample, library):
-    assert sample.empty("graded").any()
-    for theirs, labels in NAMES[library]:
-        value = evaluate(sample.labels[labels], sample.score, theirs, groups=sample.qid)[theirs]
-        assert value == pytest.approx(library(sample, labels, theirs), rel=1e-6), theirs
-
-
-def test_xgboost_names_keep_given_options(sample):
-    name = "ndcg@3-(gain=linear)"
-    theirs = by_xgboost(sample, "graded", "ndcg@3-", exponential=False)
-    ours = evaluate(sample.y, sample.score, name, groups=sample.qid)[name]
-    assert ours == pytest.approx(theirs, rel=1e-6)
-
-
 def test_catboost_pair_accuracy_of_given_pairs():
     """PairAccuracy is pooled over all queries and counts a tie as wrong."""
     rng = np.random.default_rng(0)
@@ -219,14 +189,6 @@ def test_catboost_pair_accuracy_of_given_pairs():
     ours = evaluate(y, model.predict(pool), name, groups=qid)[name]
     assert ours == pytest.approx(theirs[-1], rel=1e-12)
     assert ours < evaluate(y, model.predict(pool), "pair_accuracy", groups=qid)["pair_accuracy"]
-
-
-@pytest.mark.parametrize("row", [0, 1, 5, 6])
-def test_catboost_weighted(sample, row):
-    theirs, labels, ours = CATBOOST[row]
-    w = sample.query_weights()
-    number = by_catboost(sample, labels, theirs.format(k=3), weight=w)
-    assert_same(number, sample, labels, ours.format(at="@3"), "catboost", sample_weight=w)
 
 
 @pytest.mark.parametrize("like", ["lightgbm", "xgboost", "catboost"])

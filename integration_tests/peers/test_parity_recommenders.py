@@ -18,12 +18,11 @@ K = 4
 def lists(seed=0, n_users=40, n_items=12, length=6):
     """Relevant items (some users have none) and distinct ranked items by user."""
     rng = np.random.default_rng(seed)
-    items = np.arange(n_items)
-    actual = {
-        u: rng.choice(items, rng.integers(0, 9), replace=False).tolist() for u in range(n_users)
-    }
-    predicted = {u: rng.choice(items, length, replace=False).tolist() for u in range(n_users)}
-    return actual, predicted
+
+    def items(sizes):
+        return {u: rng.choice(n_items, n, replace=False).tolist() for u, n in enumerate(sizes)}
+
+    return items(rng.integers(0, 9, n_users)), items([length] * n_users)
 
 
 def ours(like, names, actual, predicted):
@@ -43,31 +42,25 @@ def test_implicit():
             return ids, np.zeros(ids.shape)
 
     theirs = evaluation.ranking_metrics_at_k(Model(), test, test, K=K, show_progress=False)
-    names = {"precision": "precision", "map": "map", "ndcg": "ndcg"}
-    mine = ours("implicit", [f"{name}@{K}" for name in names], actual, predicted)
-    assert mine == pytest.approx({f"{name}@{K}": theirs[t] for name, t in names.items()})
+    expected = {f"{name}@{K}": theirs[name] for name in ("precision", "map", "ndcg")}
+    assert ours("implicit", list(expected), actual, predicted) == pytest.approx(expected)
 
 
-def frames(actual, predicted):
-    truth = pd.DataFrame(
-        [(u, i, 1.0) for u, items in actual.items() for i in items],
-        columns=["userID", "itemID", "rating"],
-    )
-    top = pd.DataFrame(
-        [(u, i, float(-r)) for u, items in predicted.items() for r, i in enumerate(items)],
-        columns=["userID", "itemID", "prediction"],
-    )
-    return truth, top
+def frames(actual, predicted, user, item):
+    truth = [(u, i, 1.0) for u, items in actual.items() for i in items]
+    top = [(u, i, r) for u, items in predicted.items() for r, i in enumerate(items, start=1)]
+    truth = pd.DataFrame(truth, columns=[user, item, "rating"])
+    return truth, pd.DataFrame(top, columns=[user, item, "rank"])
 
 
 # pandas 3 warns of an argument of the library
 @pytest.mark.filterwarnings("ignore")
 def test_recommenders():
     theirs = import_module("recommenders.evaluation.python_evaluation")
-    truth, top = frames(*lists(1))
-    documents = from_frames(
-        truth, top, groups="userID", document="itemID", relevance="rating", score="prediction"
-    )
+    truth, top = frames(*lists(1), "userID", "itemID")
+    top["prediction"] = -top.pop("rank").astype(float)
+    names = {"groups": "userID", "document": "itemID", "relevance": "rating"}
+    documents = from_frames(truth, top, **names, score="prediction")
     functions = {
         "precision@4": theirs.precision_at_k,
         "recall@4": theirs.recall_at_k,
@@ -82,10 +75,7 @@ def test_recommenders():
 @pytest.mark.filterwarnings("ignore")
 def test_rectools():
     metrics = import_module("rectools.metrics")
-    truth, top = frames(*lists(2))
-    truth = truth.rename(columns={"userID": "user_id", "itemID": "item_id"})
-    top = top.rename(columns={"userID": "user_id", "itemID": "item_id"})
-    top["rank"] = 1 - top["prediction"].astype(int)
+    truth, top = frames(*lists(2), "user_id", "item_id")
     documents = from_frames(truth, top, groups="user_id", document="item_id", rank="rank")
     theirs = {
         "precision@4": metrics.Precision(k=K),
@@ -109,14 +99,13 @@ def test_recbole_by_its_formulas():
     ranks = np.arange(1, K + 1)
     precision = index.cumsum(axis=1) / ranks
     discounts = 1 / np.log2(ranks + 1)
+    ideal = discounts.cumsum()[np.minimum(n, K) - 1]
     expected = {
         "hit_rate@4": (index.sum(axis=1) > 0).mean(),
         "mrr@4": np.mean([1 / (row.argmax() + 1) if row.any() else 0 for row in index]),
         "map@4": ((precision * index).sum(axis=1) / np.minimum(n, K)).mean(),
         "recall@4": (index.sum(axis=1) / n).mean(),
-        "ndcg@4": (
-            (index * discounts).sum(axis=1) / discounts.cumsum()[np.minimum(n, K) - 1]
-        ).mean(),
+        "ndcg@4": ((index * discounts).sum(axis=1) / ideal).mean(),
         "precision@4": precision[:, -1].mean(),
     }
     assert ours("recbole", list(expected), actual, predicted) == pytest.approx(expected)
