@@ -113,6 +113,14 @@ def test_ranx(sample):
             assert_same(theirs, clear, "graded", ours, "ranx")
 
 
+def test_ranx_bpref(sample):
+    """Of queries with both kinds of documents, by whose numbers it divides."""
+    relevant = np.add.reduceat(sample.y > 0, np.cumsum(sample.sizes) - sample.sizes)
+    clear = sample.untied().of_queries((relevant > 0) & (relevant < sample.sizes))
+    theirs, _ = by_ranx(clear, "bpref", "map")
+    assert_same(theirs, clear, "graded", "bpref", "ranx")
+
+
 @st.composite
 def rectangles(draw):
     shape = draw(st.tuples(st.integers(1, 4), st.integers(2, 9)))
