@@ -39,14 +39,14 @@ def made(tmp_path_factory):
     write(tmp_path / "scored.csv", "qid,label,score\n1,1,0.5\n1,0,0.25\n")
     for name, target in {
         "zero.run": "/dev/zero", "zero.csv": "/dev/zero", "zero.parquet": "/dev/zero",
-        "random.run": "/dev/urandom", "random.csv": "/dev/urandom", "null.run": "/dev/null",
+        "random.run": "/dev/urandom", "null.run": "/dev/null",
         "loop": "loop", "nowhere.run": "missing", "folder.run": "/",
     }.items():  # fmt: skip
         (tmp_path / name).symlink_to(target)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "folder.parquet").mkdir()
-    for name, text in {"zeros": b"\0", "letters": b"a", "spaces": b" "}.items():
+    for name, text in {"letters": b"a", "spaces": b" "}.items():
         write(tmp_path / f"{name}.run.gz", gzip.compress(text * 2**23, 1))
         write(tmp_path / f"{name}.csv.gz", gzip.compress(text * 2**23, 1))
     write(tmp_path / "escape.run", "1 Q0 \x1b[31ma 1 x t\n")
@@ -67,14 +67,11 @@ HOSTILE = [
     *((["q.txt", name], 1, message) for name, message in {
         "zero.run": "line 1: not a text file", "zero.csv": "line 1: not a text file",
         "zero.parquet": "zero.parquet", "random.run": "not a text file|not UTF-8|fields",
-        "random.csv": "not a text file|not UTF-8", "null.run": "has no rows",
+        "null.run": "has no rows",
         "loop": "symbolic links", "nowhere.run": "No such file", "folder.run": DIRECTORY,
         "folder": DIRECTORY, "folder.csv": DIRECTORY, "folder.parquet": "folder.parquet",
-        "zeros.run.gz": "line 1: not a text file", "zeros.csv.gz": "line 1: not a text file",
-        "letters.run.gz": "line 1: the line has more than 4,194,304 bytes",
-        "letters.csv.gz": "line 1: the line has more than 4,194,304 bytes",
-        "spaces.run.gz": "line 1: the line has more than 4,194,304 bytes",
-        "spaces.csv.gz": "line 1: the line has more than 4,194,304 bytes",
+        **{f"{of}.{form}.gz": "line 1: the line has more than 4,194,304 bytes"
+           for of in ("letters", "spaces") for form in ("run", "csv")},
         "escape.run": r"line 1: score must be a number; got 'x'",
         "twice.run": r"line 2: duplicate document '.x1b.0;.u202ea' for query '1'",
         "names.csv": r"no column for the document.*doc.nno.*sco.x1b.2Jre",
@@ -84,27 +81,23 @@ HOSTILE = [
     }.items()),
     (["zero.run", "r.run"], 1, "line 1: not a text file"),
     (["folder", "r.run"], 1, DIRECTORY),
-    (["zero.csv"], 1, "line 1: not a text file"),
     (["scored.csv", "--scores", "\x1b[1m"], 1, r"no column for the score, '.x1b.1m'"),
     (["scored.csv", "--columns", "query=a\nb"], 1, r"no column for the query, 'a.nb'"),
     ([*GOOD, "-m", "a" * 1_000_000], 2, "an argument has more than 10,000 characters"),
     ([*GOOD, "-m", "a" * 9_000], 2, "is not the name of a metric"),
     ([*GOOD, "-m", "ndgc@5"], 2, "Did you mean 'ndcg@5'"),
-    ([*GOOD, "-m", "ndcg@0"], 2, "must be a positive integer"),
     ([*GOOD, "-m", "ndcg@" + "9" * 5000], 2, "ndcg"),
     ([*GOOD, "-m", "\x1b[31mmap\n"], 2, "known metric"),
     ([*GOOD, "-m", "ndcg(average=micro)"], 1, "average='micro', a ratio of sums"),
     ([*GOOD, "-m", "dcg@3(propensity=seen)"], 1, "propensity='seen' is neither a column"),
     ([*GOOD, "-m", "precision@5", "--like", "implicit"], 1, "average='micro', a ratio of sums"),
     ([*GOOD, "--like", "trec-eval"], 2, "invalid choice: 'trec-eval' .*trec_eval"),
-    ([*GOOD, "--like", "\x1b[5m"], 2, "invalid choice"),
     ([*GOOD, "--format", "html\n"], 2, "invalid choice"),
     ([*GOOD, "--formt", "csv"], 2, "unrecognized arguments: --formt csv"),
     ([*GOOD, "-k", "10"], 2, "by commas: -m .map"),
     ([*GOOD, "-m", "map", "mrr"], 2, "unrecognized arguments: mrr; metrics are separated by"),
     ([*GOOD, "--digits", "x"], 2, "must be an integer from 0"),
     ([*GOOD, "--digits", "9" * 9999], 2, "must be an integer from 0"),
-    ([*GOOD, "--unjudged", "dropp"], 2, "invalid choice: 'dropp'"),
     ([*GOOD, "--columns", "query=x"], 2, "--columns needs a CSV, TSV or"),
     (["q.txt", "r.csv", "--columns", "dokument=x"], 2, "Did you mean 'document'"),
     (["q.txt", "r.csv", "--columns", "score=scroe"], 1, "Did you mean 'score'?"),
@@ -120,12 +113,10 @@ HOSTILE = [
     ([*GOOD, "r.run"], 2, "two runs are named 'r'"),
     ([*GOOD, "s.run", "--baseline", "rr"], 1, "baseline must be one of 'r', 's'; got 'rr'"),
     ([*GOOD, "--baseline", "r"], 2, "at least two runs"),
-    ([*GOOD, "--pairs", "all"], 2, "at least two runs"),
-    ([*GOOD, "--test", "t"], 2, "at least two runs"),
+    ([*GOOD, "--pairs", "all", "--test", "t"], 2, "at least two runs"),
     ([*GOOD, "s.run", "--pairs", "all", "--baseline", "r"], 2, "--baseline: not allowed with"),
     ([*GOOD, "s.run", "--baseline", "r", "-q", "--format", "csv"], 2, "csv can hold one; use json"),
     ([*GOOD, "s.run", "--baseline", "r", "--confidence", "95"], 1, "between 0 and 1"),
-    ([*GOOD, "s.run", "--baseline", "r", "--confidence", "nan"], 1, "must be finite"),
     ([*GOOD, "s.run", "--baseline", "r", "--seed", "-1"], 2, "from 0 to 2"),
     (["scored.csv", "-c"], 2, "need a RUN"),
     (["scored.csv", "--unjudged", "drop"], 2, "need a RUN"),

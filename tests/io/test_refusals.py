@@ -40,7 +40,6 @@ def ranks(rank, predictions=TOP):
 FRAMES = [
     (lambda: frames(LOG.to_dict("list")), TypeError, "truth must be a DataFrame.*got a dict"),
     (lambda: frames(LOG, [TOP, TOP]), TypeError, "predictions must be a DataFrame.*dict of DataFr"),
-    (lambda: frames("log.csv"), TypeError, "truth must be a DataFrame.*got a str"),
     (lambda: frames(LOG.rename(columns={"item": "x"})), ValueError, "truth has no column 'item'"),
     (lambda: frames(LOG.iloc[:, [0, 1, 1]]), ValueError, "more than one column 'item'"),
     (lambda: frames(LOG, {"a": TOP, "b": TOP.drop(columns="user")}),
@@ -56,11 +55,8 @@ FRAMES = [
     (lambda: ranks("rank", TOP.assign(rank=[1, 2, 10**9])), ValueError, "ranks up to 1000000000"),
     (lambda: frames(TOP.assign(rank=[1, 3, 1]), None, relevance="score", score=None, rank="rank"),
      ValueError, "lacks ranks of some query.* negatives as score="),
-    (
-        lambda: frames(pd.concat([LOG, LOG])),
-        ValueError,
-        r"truth, row 4: duplicate document 'tea' for query 'ann'.*duplicates\(\['user', 'item'\]",
-    ),
+    (lambda: frames(pd.concat([LOG, LOG])), ValueError,
+     r"truth, row 4: duplicate document 'tea' for query 'ann'.*duplicates\(\['user', 'item'\]"),
     (lambda: frames(LOG, pd.concat([TOP, TOP])),
      ValueError, "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name"),
     (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
@@ -76,7 +72,6 @@ FRAMES = [
     (lambda: frames(LOG.assign(user=1), TOP.assign(user=2)),
      ValueError, "no query in common: truth has 1, predictions has 2"),
     (lambda: frames(LOG.assign(item=[["a"]] * 4)), TypeError, "must hold hashable ids"),
-    (lambda: frames(LOG, TOP[:0]), ValueError, "predictions has no rows"),
     (lambda: frames(LOG[:0]), ValueError, "truth has no rows"),
     (lambda: frames(TOP, None), TypeError, "a single frame .* relevance= is needed"),
     (lambda: frames(TOP, None, relevance="rank", exclude=LOG),
@@ -103,7 +98,6 @@ TREC = [
     (lambda: from_trec("no/such/file", RUN), FileNotFoundError, "no/such/file"),
     (lambda: from_trec({"q": {"a": 0.5}}, RUN), ValueError, "from_frames and from_ranked_lists"),
     (lambda: from_trec({"q": {"a": "1"}}, RUN), TypeError, "relevance', must hold numbers"),
-    (lambda: from_trec(QRELS, {"q": {"a": "1"}}), TypeError, "score', must hold numbers"),
     (lambda: from_trec(QRELS, {"x": {"q": {"a": "1"}}}), TypeError, "run 'x', .*hold numbers"),
     (lambda: from_trec(QRELS, {"q": ["a", "a"]}), ValueError, "duplicate document 'a'"),
     # a list of fewer results than asked for, as vector indexes pad it
@@ -134,7 +128,6 @@ def lists(actual, predicted):
 BY_ID = {"q": ["a"]}
 LISTS = [
     (lists([["a"], ["b"]], [["a"]]), ValueError, "actual has 2 queries, predicted has 1"),
-    (lists([["a"], ["b"]], {"x": [["a"]]}), ValueError, "predicted 'x' has 1"),
     (lists(BY_ID, {"q": ["a"], "r": ["b"]}), ValueError,
      "`actual` lacks 1 query of `predicted`; the first is 'r'.*Remove them from `predicted`, or "
      r"give them an empty list .* count 0 in most metrics .option replace_undefined_by"),
@@ -149,7 +142,6 @@ LISTS = [
     (lists({1: {"a": 1}}, {"bm25": TOP}), ValueError, "lacks 1 query .* is 'bm25', where"),
     (lists([[["a"]]], [["a"]]), TypeError, r"query 0 of actual holds the list \['a'\]"),
     (lists([["a"], ["b"]], [["a"], [Unhashable()]]), TypeError, "query 1 of predicted holds"),
-    (lists([["a"]], [[{"id": "a"}]]), TypeError, "holds the dict"),
     (lists({"q": map(str, [1, 2])}, {"q": ["1"]}), TypeError, "query 'q' of actual holds the map"),
     (lists(BY_ID, {"q": [["a", 0.5]]}), TypeError, r"query 'q' .*{query: dict\(pairs\)}"),
     (lists(BY_ID, {"q": [("a", 0.5)]}), TypeError, "are 'a' in one place and .*dict.pairs"),
@@ -158,7 +150,6 @@ LISTS = [
     (lists(pd.Series([["a"]] * 2), pd.Series([["a"], NAN])),
      TypeError, "that of query 1 is the float nan"),
     (lists("abc", [["a"]]), TypeError, "actual must be a sequence or dict"),
-    (lists({"a", "b"}, [["a"], ["b"]]), TypeError, "got a set"),
     (lists([], []), ValueError, "actual is empty"),
     (lambda: from_ranked_lists([["a"]], [["a"]], exclude=[["b"], ["c"]]),
      ValueError, "actual has 1 queries, exclude has 2"),
