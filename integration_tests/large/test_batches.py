@@ -51,13 +51,13 @@ def test_whatever_streams():
         assert evaluate_batches(batches, METRICS) == expected
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        ["b", "a"], [2, 1], [1, 2, 1], ["a", "b", "a"], [0.5, 0.25],
-        [pd.Timestamp(2), pd.Timestamp(1)], [b"b", b"a"],
-    ],
-)  # fmt: skip
+NOT_SORTED = [
+    *(["b", "a"], [2, 1], [1, 2, 1], ["a", "b", "a"], [0.5, 0.25]),
+    *([pd.Timestamp(2), pd.Timestamp(1)], [b"b", b"a"]),
+]
+
+
+@pytest.mark.parametrize("ids", NOT_SORTED)
 @pytest.mark.parametrize("rows", [1, 100])
 def test_a_stream_that_is_not_sorted_is_refused(ids, rows, monkeypatch):
     monkeypatch.setattr(tables, "BATCH_ROWS", rows)
@@ -81,18 +81,17 @@ def test_wider_types_of_later_batches():
         evaluate_batches(text, "ndcg@5")
 
 
-@pytest.mark.parametrize(
-    ("batches", "error", "message"),
-    [
-        (3, TypeError, "'int' object is not iterable"),
-        ("rows.parquet", TypeError, "Arrow PyCapsule Protocol for streams .*got <class 'str'>"),
-        (TABLE.drop_columns("score"), ValueError, "batch 0 must have one column 'score'"),
-        (TABLE.append_column("score", TABLE["score"]), ValueError, "0 must have one column 's"),
-        (TABLE[:0], ValueError, "no documents so far"),
-        (pl.DataFrame(TABLE).with_columns(label=pl.lit("x")), ValueError, "must hold numbers"),
-    ],
-    ids=range(6),
-)
+OTHERS = [
+    (3, TypeError, "'int' object is not iterable"),
+    ("rows.parquet", TypeError, "Arrow PyCapsule Protocol for streams .*got <class 'str'>"),
+    (TABLE.drop_columns("score"), ValueError, "batch 0 must have one column 'score'"),
+    (TABLE.append_column("score", TABLE["score"]), ValueError, "0 must have one column 's"),
+    (TABLE[:0], ValueError, "no documents so far"),
+    (pl.DataFrame(TABLE).with_columns(label=pl.lit("x")), ValueError, "must hold numbers"),
+]
+
+
+@pytest.mark.parametrize(("batches", "error", "message"), OTHERS, ids=range(len(OTHERS)))
 def test_other_input_is_refused(batches, error, message):
     total = RankingAccumulator("mrr")
     with pytest.raises(error, match=message):
