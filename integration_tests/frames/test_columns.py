@@ -17,6 +17,9 @@ from sklearn_rankscore import (
     QueryKFold,
     QueryRanker,
     evaluate,
+    from_frames,
+    from_ranked_lists,
+    from_trec,
     make_ranking,
     make_ranking_scorer,
     ndcg_score,
@@ -126,6 +129,11 @@ def test_tables_that_are_not_in_memory_are_refused(kind):
         ("X", lambda: make_ranking_scorer("ndcg")(ranker, rows, y)),
         ("X", lambda: [*QueryKFold(2).split(rows)]),
         ("y_true", lambda: ndcg_score(rows, [1])),
+        ("truth", lambda: from_frames(rows, X, groups="qid", document="x1", rank="x2")),
+        ("qrels", lambda: from_trec(rows, {"1": {"a": 1}})),
+        ("run", lambda: from_trec({"1": {"a": 1}}, rows)),
+        ("actual", lambda: from_ranked_lists(rows, [[1]])),
+        ("predicted", lambda: from_ranked_lists([[1]], rows)),
     ):
         with pytest.raises(TypeError, match=f"^{name} is not in memory; read it first"):
             call()

@@ -6,7 +6,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from frames import duckdb, pl
+from frames import pl
 from scipy.sparse import csr_array
 
 from sklearn_rankscore import (
@@ -219,20 +219,6 @@ OTHERS = [
 def test_each_is_one_error(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_what_polars_and_duckdb_have_not_in_memory_is_refused():
-    lazy = pl.LazyFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
-    relation = duckdb.sql("select 1 as a")
-    for call in (
-        lambda: frames(pl.from_pandas(LOG).lazy()),
-        lambda: from_trec({"1": {"a": 1}}, lazy),
-        *(lists(lazy, [[1]]), lists([[1]], lazy), lists(relation, relation)),
-    ):
-        with pytest.raises(TypeError, match="is not in memory; read it first"):
-            call()
-    with pytest.raises(TypeError, match=r"must be a DataFrame in memory.*got a DuckDBPyConnection"):
-        frames(duckdb.connect().execute("select 1 as user"))
 
 
 @pytest.mark.parametrize("names", [[], [""], [1], ["a", ""]], ids=str)
