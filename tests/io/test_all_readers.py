@@ -106,22 +106,6 @@ def text(data, line):
     return "".join(line.format(*row) for row in tuples(data))
 
 
-def qrels_text(data):
-    return StringIO(text(data, "{} 0 {} {}\n"))
-
-
-def run_text(data):
-    return BytesIO(text(data, "{}\tQ0 {} 1 {} tag\r\n").encode())
-
-
-def records(data):
-    return iter(tuples(data, kind=int))
-
-
-def pairs(data):
-    return {q: list(of.items()) for q, of in data.items()}
-
-
 def matrix(judged, runs):
     rows, columns, values = zip(*tuples(judged, kind=int), strict=True)
     interactions = csr_array((values, (rows, columns)), shape=(len(judged), N_ITEMS))
@@ -169,9 +153,9 @@ def of_frames(library, kind):
 LIBRARIES = (pd.DataFrame, *((pl.DataFrame, pa.table) if pl else ()))
 PARQUET = [".parquet"] if pa else []
 QRELS = [
-    qrels_text,
+    lambda data: StringIO(text(data, "{} 0 {} {}\n")),
     dict,
-    records,
+    records := lambda data: iter(tuples(data, kind=int)),
     *(lambda data, of=of: long(data, "rel", of) for of in LIBRARIES),
 ]
 QRELS += [
@@ -180,19 +164,19 @@ QRELS += [
     *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", *PARQUET, ".txt", ".gz", ".bz2")),
 ]
 RUNS = [
-    lambda data: tuples(data, Scored),
     lambda data: tuple(tuples(data, Scored)),
     lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data)],
     lambda data: positions(data, "score"),
     *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", *PARQUET, ".run", ".gz", ".xz")),
-    *(run_text, dict, records, pairs),
+    lambda data: BytesIO(text(data, "{}\tQ0 {} 1 {} tag\r\n").encode()),
+    *(dict, records, lambda data: {q: list(of.items()) for q, of in data.items()}),
     *(lambda data, of=of: long(data, "score", of) for of in LIBRARIES),
 ]
 # each form of judgments and each of runs, and not every pair
 FORMS = [
     *((of, dict) for of in QRELS),
     *((dict, of) for of in RUNS),
-    *product(QRELS[:4], RUNS[5:8]),
+    *product(QRELS[:4], RUNS[4:7]),
 ]
 READERS = [
     *(by_reader(partial(from_trec, complete=False), *forms) for forms in FORMS),

@@ -75,17 +75,16 @@ def test_metrics_equal_trec_eval_and_its_option_j(seed, rule):
             np.testing.assert_allclose(ours[name], expected, rtol=1e-6, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("k", [1, 3, 10, None])
 @pytest.mark.integration
-def test_judged_equals_ir_measures(k):
+def test_judged_equals_ir_measures():
     ir_measures = import_module("ir_measures")
     qrels, run = judgments_and_run(5, [0, 0, 1, 2])
-    measure = ir_measures.Judged if k is None else ir_measures.Judged @ k
-    theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
-    # it ranks equal scores by ascending id, the order of our rows
-    name = "judged(ties=stable)" if k is None else f"judged@{k}(ties=stable)"
-    ours = evaluate(metrics=name, **from_trec(qrels, run, unjudged="nan"), average=None)[name]
-    assert ours.tolist() == pytest.approx([theirs[query] for query in sorted(theirs)])
+    for measure in map(ir_measures.parse_measure, ("Judged", "Judged@1", "Judged@3", "Judged@10")):
+        theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
+        # it ranks equal scores by ascending id, the order of our rows
+        name = f"{str(measure).lower()}(ties=stable)"
+        ours = evaluate(metrics=name, **from_trec(qrels, run, unjudged="nan"), average=None)[name]
+        assert ours.tolist() == pytest.approx([theirs[query] for query in sorted(theirs)])
 
 
 def of_all_formats(unjudged):
