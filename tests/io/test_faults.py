@@ -153,6 +153,7 @@ WRONG = [
       for kind, of_kind in WRONG_LINES.items() for line, content, hint in of_kind),
     *((kind, ".txt", *fault) for kind, *fault in OTHERS),
     *((kind, ".csv", *fault) for kind, *fault in TABLES),
+    *(("qrels", ".parquet", of, "not a Parquet file") for of in (b"PAR1", b"", QRELS)),
 ]  # fmt: skip
 
 
@@ -217,12 +218,6 @@ def test_columns_of_frames(columns, message, form, tmp_path):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         from_trec(source, {"1": {"a": 1.0}})
     assert str(source if form == "arrow file" else "qrels") in str(caught.value)
-
-
-@pytest.mark.parametrize("content", [b"PAR1", b"", QRELS.encode()])
-def test_what_is_no_file_of_arrow(content, tmp_path):
-    path = write(tmp_path, "bad.parquet", content)
-    refused(tmp_path, "qrels", path, "not a Parquet file", str(path))
 
 
 def test_the_file_is_closed_while_its_error_is_kept(tmp_path):
