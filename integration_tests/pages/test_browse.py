@@ -28,26 +28,18 @@ PAGES = {  # what is on a page, and what is reported of it
     "other": ('<p id="here">x</p>', []),
     "folder/index": ("<p>x</p>", []),
 }
-LINKS = {  # and whether they are broken
-    "other.html": False,
-    "other.html#here": False,
-    "#top": False,
-    "folder/": False,
-    "folder/#here": True,
-    "other%2Ehtml": False,
-    "other.html?highlight=x#here": False,
-    "https://example.org/nowhere.html": False,
-    "mailto:someone": False,
-    "/en/latest/other.html#here": False,
-    "/en/latest/nowhere.html": True,
-    "/other.html": True,
-    "nowhere.html": True,
-    "other.html#there": True,
-    "#here": True,
-}
+WHOLE = [
+    *("other.html", "other.html#here", "#top", "folder/", "other%2Ehtml"),
+    *("other.html?highlight=x#here", "/en/latest/other.html#here"),
+    *("https://example.org/nowhere.html", "mailto:someone"),
+]
+BROKEN = [
+    *("nowhere.html", "other.html#there", "#here", "folder/#here"),
+    *("/en/latest/nowhere.html", "/other.html"),
+]
 PAGES |= {
-    f"link{i}": (f'<a href="{link}">x</a>', ["link to"] * is_broken)
-    for i, (link, is_broken) in enumerate(LINKS.items())
+    f"link{i}": (f'<a href="{link}">x</a>', ["link to"] * (link in BROKEN))
+    for i, link in enumerate([*WHOLE, *BROKEN])
 }
 
 

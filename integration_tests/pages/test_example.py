@@ -13,9 +13,8 @@ from threadpoolctl import threadpool_limits
 from sklearn_rankscore import load_lambdarank
 
 mpl.use("Agg")
-EXAMPLE = runpy.run_path(
-    str(Path(__file__).resolve().parents[2] / "examples" / "compare_rankers.py")
-)
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = runpy.run_path(str(ROOT / "examples" / "compare_rankers.py"))
 
 
 @pytest.mark.slow

@@ -57,11 +57,7 @@ def isolated(tmp_path, monkeypatch):
 
 
 @ignore_pandas_warning
-@pytest.mark.parametrize(
-    "page",
-    PAGES,
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page, request):
     if "pyspark" in page.read_text("utf-8"):
         request.getfixturevalue("session")  # which getOrCreate on the page will find
