@@ -13,7 +13,7 @@ from library_samples import CUTOFFS, Sample, assert_same
 from scipy.stats import kendalltau, spearmanr
 from sklearn import metrics
 
-from sklearn_rankscore import evaluate
+from sklearn_rankscore import evaluate, from_trec
 
 
 def as_judgements_and_run(sample):
@@ -119,6 +119,9 @@ def test_ranx_bpref(sample):
     clear = sample.untied().of_queries((relevant > 0) & (relevant < sample.sizes))
     theirs, _ = by_ranx(clear, "bpref", "map")
     assert_same(theirs, clear, "graded", "bpref", "ranx")
+    judgements, run = as_judgements_and_run(clear)
+    documents = from_trec(ranx.Qrels(judgements), ranx.Run(run))
+    assert evaluate(metrics="bpref", **documents) == {"bpref": pytest.approx(theirs, rel=1e-6)}
 
 
 @st.composite

@@ -9,6 +9,7 @@ from collections import namedtuple
 from functools import partial
 from io import BytesIO, StringIO
 from itertools import count, product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -160,12 +161,14 @@ QRELS = [
 ]
 QRELS += [
     lambda data: [Judged(*row, "0") for row in tuples(data)],
+    lambda data: SimpleNamespace(to_dict=lambda: data),  # as ranx has them
     lambda data: positions(data, "rel"),
     *(to_path("rel", suffix) for suffix in (".csv", ".tsv.gz", *PARQUET, ".txt", ".gz", ".bz2")),
 ]
 RUNS = [
     lambda data: tuple(tuples(data, Scored)),
     lambda data: [(q, "Q0", d, 1, x, "t") for q, d, x in tuples(data)],
+    lambda data: SimpleNamespace(to_dict=lambda: data),
     lambda data: positions(data, "score"),
     *(to_path("score", suffix) for suffix in (".csv.xz", ".tsv", *PARQUET, ".run", ".gz", ".xz")),
     lambda data: BytesIO(text(data, "{}\tQ0 {} 1 {} tag\r\n").encode()),
@@ -176,7 +179,7 @@ RUNS = [
 FORMS = [
     *((of, dict) for of in QRELS),
     *((dict, of) for of in RUNS),
-    *product(QRELS[:4], RUNS[4:7]),
+    *product(QRELS[:4], RUNS[5:8]),
 ]
 READERS = [
     *(by_reader(partial(from_trec, complete=False), *forms) for forms in FORMS),
