@@ -1,6 +1,6 @@
 """Ids of every type in judgments and runs: equal ones are matched, and none is lost."""
 
-import warnings
+from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -130,45 +130,41 @@ def trec(truth, predicted):
     return from_trec(nested(truth), {of: nested(top) for of, top in predicted.items()})
 
 
-@pytest.mark.parametrize("read", [from_ranked_lists, trec, frames])
-def test_ids_of_another_kind_are_a_warning(read):
-    def first(n, lists):
-        return {user: lists[user] for user in range(n)}
-
-    for actual, predicted, message in (
-        (ACTUAL, {"popular": ACTUAL, "knn": OTHERS}, NONE.format("'knn'")),
-        (first(10, ACTUAL), {"knn": first(10, OTHERS)}, "none of the 10 items"),
-    ):
-        with pytest.warns(UserWarning, match=message) as caught:
-            read(actual, predicted)
-        assert [warning.filename for warning in caught] == [__file__]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # items that are relevant to other queries are of the same kind
-        others = {user: ACTUAL[user - 1] for user in range(1, N)}
-        read(ACTUAL, {"knn": others | {0: ["item 3"]}})
-        # few may have none in common
-        read(first(9, ACTUAL), {"knn": first(9, OTHERS)})
-        read({user: ["item 0"] for user in range(N)}, {"knn": OTHERS})
-        read(ACTUAL, {"knn": {user: ["0"] for user in range(N)}})
+def first(n, lists):
+    return {user: lists[user] for user in range(n)}
 
 
-def test_items_of_another_kind_to_leave_out_are_a_warning():
-    same, train = {"knn": ACTUAL}, long(OTHERS)
-    with pytest.warns(
-        UserWarning, match="12 items of exclude is among .* as '0', the latter such as 'item"
-    ):
-        frames(ACTUAL, same, exclude=train)
-    frames(ACTUAL, same, exclude=train[:9])
-    one = train.assign(item=["item 3", *train["item"][1:]])  # of another user
-    frames(ACTUAL, same, exclude=one)
+TRAIN, SAME = long(OTHERS), {"knn": ACTUAL}
+TEN = first(10, ACTUAL), {"knn": first(10, OTHERS)}
+BYTES_OF = [{user: [f"{text} {user}".encode("latin-1")] for user in ACTUAL} for text in "éè"]
+READERS = from_ranked_lists, trec, frames
+WARNED = [
+    *((NONE.format("'knn'"), of, ACTUAL, {"popular": ACTUAL, "knn": OTHERS}) for of in READERS),
+    *(("none of the 10 items", of, *TEN) for of in READERS),
+    ("12 items of exclude is among .* as '0', the latter such as 'item",
+     partial(frames, exclude=TRAIN), ACTUAL, SAME),
+    (r"such as b'.xe8 0', the latter such as b'.xe9 0'", from_ranked_lists, *BYTES_OF),
+    (NONE.format("the system"), from_ranked_lists, ACTUAL | {N: []}, OTHERS | {N: []}),
+    ("such as 12, the latter such as 0",
+     from_recommendations, np.eye(N, 2 * N), np.arange(N, 2 * N)[:, None]),
+]  # fmt: skip
 
 
-def test_the_warning_shows_bytes_and_numbers_and_leaves_out_empty_lists():
-    latin = ({user: [f"{text} {user}".encode("latin-1")] for user in ACTUAL} for text in "éè")
-    with pytest.warns(UserWarning, match=r"such as b'.xe8 0', the latter such as b'.xe9 0'"):
-        from_ranked_lists(*latin)
-    with pytest.warns(UserWarning, match=NONE.format("the system")):
-        from_ranked_lists(ACTUAL | {N: []}, OTHERS | {N: []})
-    with pytest.warns(UserWarning, match="such as 12, the latter such as 0"):
-        from_recommendations(np.eye(N, 2 * N), np.arange(N, 2 * N)[:, None])
+@pytest.mark.parametrize(("message", "read", "actual", "predicted"), WARNED)
+def test_ids_of_another_kind_are_a_warning(message, read, actual, predicted):
+    with pytest.warns(UserWarning, match=message) as caught:
+        read(actual, predicted)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_ids_of_one_kind_and_few_ids_are_none(read):
+    # items that are relevant to other queries are of the same kind
+    others = {user: ACTUAL[user - 1] for user in range(1, N)}
+    read(ACTUAL, {"knn": others | {0: ["item 3"]}})
+    # few may have none in common
+    read(first(9, ACTUAL), {"knn": first(9, OTHERS)})
+    read({user: ["item 0"] for user in range(N)}, {"knn": OTHERS})
+    read(ACTUAL, {"knn": {user: ["0"] for user in range(N)}})
+    frames(ACTUAL, SAME, exclude=TRAIN[:9])
+    frames(ACTUAL, SAME, exclude=TRAIN.assign(item=["item 3", *TRAIN["item"][1:]]))  # another's
