@@ -183,7 +183,6 @@ WRONG = [
         "query b is split: .*evaluate_batches",
     ),
     (lambda: one().update(*INDEXED).update(*INDEXED), "query b is split"),
-    (rows(["a", "b", "b"], by="s"), "'s' varies within query 0"),
     (rows(["missing", "missing", None], by="s"), "'s' has both. Replace one"),
     (rows(["a"], by="s"), r"per document \(3\), .* 's' has shape \(1,\)"),
     (rows(None, by="s"), r"hold the columns of by=, \['s'\]"),

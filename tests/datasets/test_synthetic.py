@@ -54,9 +54,7 @@ REFUSED = [
     (make_ranking, {"utility": "linear"}, "utility must be one of 'additive', 'interactions'"),
     (make_ranking, {"n_features": 3, "n_informative": 50}, "at most n_features, 3; got 50"),
     (make_ranking, {"shuffle": "no"}, "shuffle must be True or False; got 'no'"),
-    (make_ranking, {"as_frame": "no"}, "as_frame must be True or False; got 'no'"),
     (load_lambdarank, {"subset": "valid"}, "subset must be one of 'train', 'test', 'all'"),
-    (load_lambdarank, {"as_frame": "yes"}, "as_frame must be True or False"),
     (load_lambdarank, {"return_X_y": 1}, "return_X_y must be True or False"),
 ]
 
