@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -15,10 +14,9 @@ from sklearn.model_selection import (
     LeaveOneGroupOut,
     ShuffleSplit,
     cross_val_predict,
-    cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -30,7 +28,6 @@ from sklearn_rankscore import (
     make_ranking_scorer,
     query_scores,
 )
-from sklearn_rankscore.scoring.register import find_groups_param
 
 METRICS = ["ndcg@5", "map"]
 RECALL = "recall@5(target=orders)"
@@ -86,77 +83,58 @@ def test_every_query_is_scored_in_its_own_fold(arrays, cv, kind):
     assert scores.metrics == ("ndcg@5", "map")
 
 
+class Grouped(Ridge):
+    """A ranker, which is fitted to the sizes of queries."""
+
+    def fit(self, X, y, group):
+        assert sum(group) == len(y)
+        return super().fit(X, y)
+
+
+GROUPED = QueryRanker(Grouped(), group_param="group")
+PIPELINE = make_pipeline(FunctionTransformer(), GROUPED)
+SEARCH = GridSearchCV(PIPELINE, {}, scoring="mrr", cv=QueryKFold(2))
+
+
 def test_ids_and_folds_may_come_in_any_way(arrays, table):
+    """`tests/query_ids/test_places.py` has every place of the ids."""
     X, y, groups = arrays
     frame, labels = table
-    features, ranker = frame.drop(columns="qid"), QueryRanker(Ridge())
-    by_index = pd.Series(y, index=pd.Index(groups, name="qid"))
+    by_index = frame.set_index("qid")
     session, of_session = frame.rename(columns={"qid": "session"}), QueryKFold(3, groups="session")
-    by_name = QueryRanker(Ridge(), groups="session")
-    folds = list(QueryKFold(3).split(X, y, groups))
     expected = cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
     for model, *data, given in (
-        (ranker, frame, labels, {}),
-        (ranker, frame, labels, {"cv": QueryKFold(3)}),
-        (ranker, X, y, {"groups": groups}),
-        (ranker, features, by_index, {}),
-        (by_name, session, labels, {"cv": of_session}),
-        (by_name, session, labels, {"cv": of_session, "groups": "session"}),
+        (GROUPED, frame, labels, {}),
+        (GROUPED, frame, labels, {"cv": QueryKFold(3)}),
+        (QueryRanker(Ridge(), groups="session"), session, labels, {"cv": of_session}),
         (Ridge(), X.tolist(), y.tolist(), {"groups": groups.tolist()}),
-        (Ridge(), X, y, {"groups": groups, "cv": folds}),
+        (Ridge(), X, y, {"groups": groups, "cv": list(QueryKFold(3).split(X, y, groups))}),
         (Ridge(), X, y, {"groups": groups, "n_jobs": 2}),
+        *((model, X, y, {"groups": groups}) for model in (GROUPED, PIPELINE, SEARCH)),
+        *((model, by_index, y, {}) for model in (GROUPED, PIPELINE, SEARCH)),
+        (PIPELINE, X, y, {"params": {"queryranker__groups": groups}, "groups": groups}),
+        (SEARCH, X, y, {"params": {"groups": groups}}),
     ):
-        # processes take long to start
-        with joblib.parallel_config("threading"):
+        with joblib.parallel_config("threading"):  # processes take long to start
             scores = cross_val_query_scores(model, *data, METRICS, **{"cv": 3, **given})
         np.testing.assert_allclose(scores.values, expected.values)
         np.testing.assert_array_equal(scores.ids, expected.ids)
     # a splitter of scikit-learn gets the ids of the data
-    assert len(cross_val_query_scores(ranker, frame, labels, "mrr", cv=GroupKFold(3))) == 30
+    assert len(cross_val_query_scores(GROUPED, frame, labels, "mrr", cv=GroupKFold(3))) == 30
 
 
 def test_metadata_routing_feeds_splitter_and_ranker(arrays):
     X, y, groups = arrays
-    ranker, ones = QueryRanker(Ridge()), {"sample_weight": np.ones(len(y))}
-    expected = cross_val_query_scores(ranker, X, y, METRICS, groups=groups, cv=3)
+    expected = cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
     with sklearn.config_context(enable_metadata_routing=True):
         plain = Ridge().set_fit_request(sample_weight=True)
         for model, given in (
-            (ranker, {"params": {"groups": groups}}),
-            (ranker, {"groups": groups}),
-            (plain, {"groups": groups, "params": ones}),
+            (GROUPED, {"params": {"groups": groups}}),
+            (GROUPED, {"groups": groups}),
+            (plain, {"groups": groups, "params": {"sample_weight": np.ones(len(y))}}),
         ):
             scores = cross_val_query_scores(model, X, y, METRICS, cv=3, **given)
             np.testing.assert_allclose(scores.values, expected.values)
-
-
-RANKER = QueryRanker(LGBMRanker(n_estimators=3, min_child_samples=3, n_jobs=1, verbose=-1))
-ALPHAS = {"alpha": [1, 100]}
-NESTED = {
-    "pipeline": make_pipeline(StandardScaler(), RANKER),
-    "search in a pipeline": make_pipeline(
-        StandardScaler(), GridSearchCV(Ridge(), ALPHAS, scoring="ndcg@5", cv=QueryKFold(3))
-    ),
-    "search of rows": GridSearchCV(Ridge(), ALPHAS, cv=KFold(3)),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NESTED)
-@pytest.mark.parametrize("place", ["groups", "index", "params"])
-def test_ids_reach_what_is_inside_as_in_cross_val_score(arrays, name, place):
-    X, y, ids = arrays
-    given = {"cv": QueryKFold(3), "groups": ids}
-    expected = cross_val_score(NESTED[name], X, y, scoring="ndcg@5", **given)
-    if place == "index":
-        X, given = pd.DataFrame(X, index=pd.Index(ids, name="qid")), {"cv": QueryKFold(3)}
-    if place == "params":
-        param, _ = find_groups_param(NESTED[name])
-        given["params"] = {param: ids} if param and "rows" not in name else {}
-    scores = cross_val_query_scores(NESTED[name], X, y, metrics="ndcg@5", **given)
-    folds = QueryKFold(3).split(arrays[0], y, groups=ids)
-    of_folds = [scores["ndcg@5"][np.isin(scores.ids, ids[test])].mean() for _, test in folds]
-    np.testing.assert_allclose(of_folds, expected)
 
 
 def test_metrics_that_judge_by_another_target(with_orders):
@@ -200,32 +178,27 @@ def test_refuses_folds_that_do_not_test_each_query_once(arrays, cv, message):
         cross_val_query_scores(Unfit(), X, y, groups=groups, cv=cv, metrics="mrr")
 
 
-@pytest.mark.parametrize(
-    ("metrics", "change", "error", "message"),
-    [
-        ("recall@5(target=sold)", {}, ValueError, "target='sold' is neither a column of X nor"),
-        ("recall@5", {"target": "sold"}, ValueError, "target='sold' is neither a column of X nor"),
-        (
-            "recall@5(target=f0)",
-            {},
-            ValueError,
-            r"'f0' .* target of .*\(target=f0\)', is",
-        ),
-        ("dcg@5", {"target": "f0"}, ValueError, "'f0' of X, .* target of the metric 'dcg@5', is a"),
-        ("dcg@5(propensity=f0)", {}, ValueError, r"propensity of .*=f0\)', is a feature"),
-        ([RECALL, RECALL], {}, ValueError, "'recall@5.target=orders.' twice"),
-        (make_ranking_scorer("mrr"), {}, TypeError, "RankingScorer is not.*go by name"),
-        ("recall@5(target=orders,average=micro)", {}, ValueError, "'micro', a ratio of sums"),
-        ("mrr", {"target": [1, 0]}, TypeError, "target must be the name of a column"),
-        ("dcg@5", {"propensity": [0.5]}, TypeError, r"propensity must be.*X.assign\(propensity="),
-        ("ndgc@3", {}, ValueError, "Did you mean 'ndcg@3'"),
-        ("mrr", {"cv": 31}, ValueError, "more than the number of queries"),
-        ("mrr", {"y": [1, 0]}, ValueError, "inconsistent numbers of samples"),
-        ("mrr", {"y": "text"}, ValueError, "are text, such as 'n'"),
-        ("mrr", {"X": "array"}, NoGroupsError, "No query ids reached cross_val_query_scores"),
-        ("mrr", {"estimator": {"a": Unfit()}}, TypeError, "takes one estimator; got a dict"),
-    ],
-)
+T, V = TypeError, ValueError
+REFUSED = [
+    ("recall@5(target=sold)", {}, V, "target='sold' is neither a column of X nor"),
+    ("recall@5", {"target": "sold"}, V, "target='sold' is neither a column of X nor"),
+    ("recall@5(target=f0)", {}, V, r"'f0' .* target of .*\(target=f0\)', is"),
+    ("dcg@5", {"target": "f0"}, V, "'f0' of X, .* target of the metric 'dcg@5', is a"),
+    ("dcg@5(propensity=f0)", {}, V, r"propensity of .*=f0\)', is a feature"),
+    ([RECALL, RECALL], {}, V, "'recall@5.target=orders.' twice"),
+    (make_ranking_scorer("mrr"), {}, T, "RankingScorer is not.*go by name"),
+    ("recall@5(target=orders,average=micro)", {}, V, "'micro', a ratio of sums"),
+    ("mrr", {"target": [1, 0]}, T, "target must be the name of a column"),
+    ("dcg@5", {"propensity": [0.5]}, T, r"propensity must be.*X.assign\(propensity="),
+    ("ndgc@3", {}, V, "Did you mean 'ndcg@3'"),
+    ("mrr", {"cv": 31}, V, "more than the number of queries"),
+    ("mrr", {"y": [1, 0]}, V, "inconsistent numbers of samples"),
+    ("mrr", {"y": "text"}, V, "are text, such as 'n'"),
+    ("mrr", {"X": "array"}, NoGroupsError, "No query ids reached cross_val_query_scores"),
+]
+
+
+@pytest.mark.parametrize(("metrics", "change", "error", "message"), REFUSED)
 def test_refusals_come_before_any_fit(with_orders, metrics, change, error, message):
     X, y, _ = with_orders
     X = X.rename(columns={X.columns[1]: "f0"})
