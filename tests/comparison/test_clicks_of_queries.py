@@ -8,16 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rankscore import (
-    QueryKFold,
-    cross_val_query_scores,
-    make_ranking,
-    propensity_summary,
-    query_permutation_importance,
-    query_scores,
-)
+import sklearn_rankscore as rs
 
-X, Y, GROUPS = make_ranking(n_queries=12, random_state=1)
+X, Y, GROUPS = rs.make_ranking(n_queries=12, random_state=1)
 CLICKS = (Y > 2) * 1.0
 SEEN = np.random.default_rng(0).choice([1, 0.5, 0.05], len(Y))
 NAMES = ["dcg@3", "ndcg"]
@@ -42,13 +35,15 @@ def test_of_all_queries_and_of_some(by_name):
     index = frame_of(1).index
     clicks, scores = (pd.Series(a, index).iloc[order] for a in (CLICKS, X[:, 0]))
     given = {"propensity": "seen" if by_name else SEEN[order], "clip": 0.1}
-    scores = query_scores(clicks, scores, NAMES, **given)
+    scores = rs.query_scores(clicks, scores, NAMES, **given)
     few = scores.select(scores.ids < scores.ids[4])
     for of in (scores, few, pickle.loads(pickle.dumps(few)), replace(few, segments=None)):
         rows = np.isin(GROUPS, of.ids)
         assert list(of.propensity_summary()) == NAMES
         for summary in of.propensity_summary().values():
-            assert summary == pytest.approx(propensity_summary(CLICKS[rows], SEEN[rows], clip=0.1))
+            assert summary == pytest.approx(
+                rs.propensity_summary(CLICKS[rows], SEEN[rows], clip=0.1)
+            )
             shown = summary.effective_clicks, summary.clipped_share
             assert shown == pytest.approx(kish(rows, 0.1))
 
@@ -57,15 +52,15 @@ def test_of_all_queries_and_of_some(by_name):
 def test_each_metric_has_its_own(cross_validated):
     frame = frame_of(X.shape[1])
     expected = {
-        "dcg@3(propensity=seen, clip=0.1)": propensity_summary(CLICKS, SEEN, clip=0.1),
-        "dcg(propensity=half)": propensity_summary(CLICKS, SEEN / 2),
+        "dcg@3(propensity=seen, clip=0.1)": rs.propensity_summary(CLICKS, SEEN, clip=0.1),
+        "dcg(propensity=half)": rs.propensity_summary(CLICKS, SEEN / 2),
     }
     if cross_validated:
-        expected["dcg@5(target=likes, propensity=seen)"] = propensity_summary(Y, SEEN)
-        given = {"metrics": [*expected, "mrr"], "cv": QueryKFold(3)}
-        scores = cross_val_query_scores(Ridge(), frame, CLICKS, **given)
+        expected["dcg@5(target=likes, propensity=seen)"] = rs.propensity_summary(Y, SEEN)
+        given = {"metrics": [*expected, "mrr"], "cv": rs.QueryKFold(3)}
+        scores = rs.cross_val_query_scores(Ridge(), frame, CLICKS, **given)
     else:
-        scores = query_scores(pd.Series(CLICKS, frame.index), X[:, 0], [*expected, "mrr"])
+        scores = rs.query_scores(pd.Series(CLICKS, frame.index), X[:, 0], [*expected, "mrr"])
     assert scores.propensity_summary() == {
         name: pytest.approx(summary) for name, summary in expected.items()
     }
@@ -79,25 +74,27 @@ def test_importances_by_array_and_by_index_level():
     model = Ridge().fit(frame, Y)
     ways = {"dcg@5": {"propensity": SEEN}, "dcg@5(propensity=seen)": {}}
     by_array, by_level = (
-        query_permutation_importance(model, frame, CLICKS, name, random_state=0, **options)
+        rs.query_permutation_importance(model, frame, CLICKS, name, random_state=0, **options)
         for name, options in ways.items()
     )
-    expected = query_scores(CLICKS, model.predict(frame), "dcg@5", groups=GROUPS, propensity=SEEN)
+    expected = rs.query_scores(
+        CLICKS, model.predict(frame), "dcg@5", groups=GROUPS, propensity=SEEN
+    )
     assert by_array.baseline.values.tolist() == expected.values.tolist()
     assert by_array.baseline.propensity_summary() == expected.propensity_summary()
     losses = by_array.to_frame()["importance"]
     assert losses.tolist() == by_level.to_frame()["importance"].tolist()
     assert losses.max() > 0
     with pytest.raises(ValueError, match=r"propensity='seen' is neither .* pass the values"):
-        query_permutation_importance(
+        rs.query_permutation_importance(
             model, frame.droplevel("seen"), CLICKS, by_level.baseline.metrics
         )
 
 
 def test_queries_without_clicks_and_with_weights_of_different_scales():
-    none = query_scores(CLICKS * 0, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
+    none = rs.query_scores(CLICKS * 0, X[:, 0], "dcg", groups=GROUPS, propensity=SEEN)
     assert none.propensity_summary()["dcg"] == pytest.approx((len(Y), 0, 0, np.nan, 0), nan_ok=True)
-    scores = query_scores([1, 1, 1, 0], [4, 3, 2, 1], "dcg", groups=[1, 1, 2, 3],
+    scores = rs.query_scores([1, 1, 1, 0], [4, 3, 2, 1], "dcg", groups=[1, 1, 2, 3],
                           propensity=[1, 0.5, 1e-100, 1])  # fmt: skip
     assert scores.propensity_summary()["dcg"] == pytest.approx((4, 3, 1, 1, 0))
     first = scores.select([0, 2]).propensity_summary()["dcg"]

@@ -18,16 +18,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_rankscore import (
-    NoGroupsError,
-    QueryKFold,
-    QueryRanker,
-    cross_val_query_scores,
-    evaluate,
-    make_ranking,
-    make_ranking_scorer,
-    query_scores,
-)
+import sklearn_rankscore as rs
 
 METRICS = ["ndcg@5", "map"]
 RECALL = "recall@5(target=orders)"
@@ -35,12 +26,12 @@ RECALL = "recall@5(target=orders)"
 
 @pytest.fixture(scope="module")
 def arrays():
-    return make_ranking(n_queries=30, shuffle=True, random_state=0)
+    return rs.make_ranking(n_queries=30, shuffle=True, random_state=0)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return make_ranking(n_queries=30, shuffle=True, as_frame=True, random_state=0)
+    return rs.make_ranking(n_queries=30, shuffle=True, as_frame=True, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +47,7 @@ class Unfit(Ridge):
         raise AssertionError("fitted")
 
 
-@pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(3), LeaveOneGroupOut()], ids=repr)
+@pytest.mark.parametrize("cv", [rs.QueryKFold(4), GroupKFold(3), LeaveOneGroupOut()], ids=repr)
 @pytest.mark.parametrize("kind", ["regressor", "weighted", "classifier"])
 def test_every_query_is_scored_in_its_own_fold(arrays, cv, kind):
     """By hand, one fold after the other; parameters of the fit are cut to the training fold."""
@@ -74,9 +65,9 @@ def test_every_query_is_scored_in_its_own_fold(arrays, cv, kind):
             predicted[test] = fitted.predict_proba(X[test]) @ fitted.classes_
     of_queries = np.arange(1.0, 31)
     given = {"groups": names, "sample_weight": of_queries[groups], "gain": "exponential"}
-    expected = query_scores(y, predicted, METRICS, **given)
+    expected = rs.query_scores(y, predicted, METRICS, **given)
     params = {"sample_weight": weights} if kind == "weighted" else None
-    scores = cross_val_query_scores(model, X, y, METRICS, cv=cv, params=params, **given)
+    scores = rs.cross_val_query_scores(model, X, y, METRICS, cv=cv, params=params, **given)
     np.testing.assert_array_equal(scores.ids, expected.ids)
     np.testing.assert_array_equal(scores.weights, of_queries)
     np.testing.assert_allclose(scores.values, expected.values)
@@ -91,9 +82,9 @@ class Grouped(Ridge):
         return super().fit(X, y)
 
 
-GROUPED = QueryRanker(Grouped(), group_param="group")
+GROUPED = rs.QueryRanker(Grouped(), group_param="group")
 PIPELINE = make_pipeline(FunctionTransformer(), GROUPED)
-SEARCH = GridSearchCV(PIPELINE, {}, scoring="mrr", cv=QueryKFold(2))
+SEARCH = GridSearchCV(PIPELINE, {}, scoring="mrr", cv=rs.QueryKFold(2))
 
 
 def test_ids_and_folds_may_come_in_any_way(arrays, table):
@@ -101,14 +92,17 @@ def test_ids_and_folds_may_come_in_any_way(arrays, table):
     X, y, groups = arrays
     frame, labels = table
     by_index = frame.set_index("qid")
-    session, of_session = frame.rename(columns={"qid": "session"}), QueryKFold(3, groups="session")
-    expected = cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
+    session, of_session = (
+        frame.rename(columns={"qid": "session"}),
+        rs.QueryKFold(3, groups="session"),
+    )
+    expected = rs.cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
     for model, *data, given in (
         (GROUPED, frame, labels, {}),
-        (GROUPED, frame, labels, {"cv": QueryKFold(3)}),
-        (QueryRanker(Ridge(), groups="session"), session, labels, {"cv": of_session}),
+        (GROUPED, frame, labels, {"cv": rs.QueryKFold(3)}),
+        (rs.QueryRanker(Ridge(), groups="session"), session, labels, {"cv": of_session}),
         (Ridge(), X.tolist(), y.tolist(), {"groups": groups.tolist()}),
-        (Ridge(), X, y, {"groups": groups, "cv": list(QueryKFold(3).split(X, y, groups))}),
+        (Ridge(), X, y, {"groups": groups, "cv": list(rs.QueryKFold(3).split(X, y, groups))}),
         (Ridge(), X, y, {"groups": groups, "n_jobs": 2}),
         *((model, X, y, {"groups": groups}) for model in (GROUPED, PIPELINE, SEARCH)),
         *((model, by_index, y, {}) for model in (GROUPED, PIPELINE, SEARCH)),
@@ -116,16 +110,16 @@ def test_ids_and_folds_may_come_in_any_way(arrays, table):
         (SEARCH, X, y, {"params": {"groups": groups}}),
     ):
         with joblib.parallel_config("threading"):  # processes take long to start
-            scores = cross_val_query_scores(model, *data, METRICS, **{"cv": 3, **given})
+            scores = rs.cross_val_query_scores(model, *data, METRICS, **{"cv": 3, **given})
         np.testing.assert_allclose(scores.values, expected.values)
         np.testing.assert_array_equal(scores.ids, expected.ids)
     # a splitter of scikit-learn gets the ids of the data
-    assert len(cross_val_query_scores(GROUPED, frame, labels, "mrr", cv=GroupKFold(3))) == 30
+    assert len(rs.cross_val_query_scores(GROUPED, frame, labels, "mrr", cv=GroupKFold(3))) == 30
 
 
 def test_metadata_routing_feeds_splitter_and_ranker(arrays):
     X, y, groups = arrays
-    expected = cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
+    expected = rs.cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
     with sklearn.config_context(enable_metadata_routing=True):
         plain = Ridge().set_fit_request(sample_weight=True)
         for model, given in (
@@ -133,28 +127,28 @@ def test_metadata_routing_feeds_splitter_and_ranker(arrays):
             (GROUPED, {"groups": groups}),
             (plain, {"groups": groups, "params": {"sample_weight": np.ones(len(y))}}),
         ):
-            scores = cross_val_query_scores(model, X, y, METRICS, cv=3, **given)
+            scores = rs.cross_val_query_scores(model, X, y, METRICS, cv=3, **given)
             np.testing.assert_allclose(scores.values, expected.values)
 
 
 def test_metrics_that_judge_by_another_target(with_orders):
     """The models, folds and scores are those of cross_val_predict."""
     X, y, orders = with_orders
-    ranker, given = QueryRanker(Ridge()), {"cv": QueryKFold(3)}
+    ranker, given = rs.QueryRanker(Ridge()), {"cv": rs.QueryKFold(3)}
     predicted = cross_val_predict(ranker, X, y, **given)
-    by_orders = query_scores(orders, predicted, "recall@5", groups=X["qid"])["recall@5"]
-    by_labels = query_scores(y, predicted, ["ndcg@5", "recall@5"], groups=X["qid"])
+    by_orders = rs.query_scores(orders, predicted, "recall@5", groups=X["qid"])["recall@5"]
+    by_labels = rs.query_scores(y, predicted, ["ndcg@5", "recall@5"], groups=X["qid"])
     assert not np.allclose(by_orders, by_labels["recall@5"])
-    scores = cross_val_query_scores(ranker, X, y, ["ndcg@5", RECALL, "recall@5"], **given)
+    scores = rs.cross_val_query_scores(ranker, X, y, ["ndcg@5", RECALL, "recall@5"], **given)
     assert scores.metrics == ("ndcg@5", RECALL, "recall@5")
     np.testing.assert_allclose(scores[RECALL], by_orders)
     for name in by_labels.metrics:
         np.testing.assert_allclose(scores[name], by_labels[name])
     options = {"denominator": "min", **given}
-    one = cross_val_query_scores(ranker, X, y, "recall@5", target="orders", **options)
-    named = cross_val_query_scores(ranker, X, y, ["mrr", RECALL], **options)
+    one = rs.cross_val_query_scores(ranker, X, y, "recall@5", target="orders", **options)
+    named = rs.cross_val_query_scores(ranker, X, y, ["mrr", RECALL], **options)
     np.testing.assert_array_equal(one["recall@5"], named[RECALL])
-    expected = evaluate(orders, predicted, "recall@5(denominator=min)", groups=X["qid"])
+    expected = rs.evaluate(orders, predicted, "recall@5(denominator=min)", groups=X["qid"])
     assert [*one.mean().values()] == pytest.approx([*expected.values()])
 
 
@@ -163,7 +157,7 @@ def test_metrics_that_judge_by_another_target(with_orders):
     [
         (KFold(3), r"30 of 30 are in none, in several or in parts \(0, 1, 2, 3, 4, …\)"),
         (ShuffleSplit(1, test_size=0.5, random_state=0), "30 of 30 are"),
-        (QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in none.* \(7\)"),
+        (rs.QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in none.* \(7\)"),
         ("twice", "30 of 30 are"),
     ],
 )
@@ -173,9 +167,9 @@ def test_refuses_folds_that_do_not_test_each_query_once(arrays, cv, message):
     y = np.where(groups == 7, 1, y)
     y[groups == 3] = np.arange((groups == 3).sum()) % 2
     if cv == "twice":
-        cv = [fold for k in (3, 2) for fold in QueryKFold(k).split(X, y, groups)]
+        cv = [fold for k in (3, 2) for fold in rs.QueryKFold(k).split(X, y, groups)]
     with pytest.raises(ValueError, match=message):
-        cross_val_query_scores(Unfit(), X, y, groups=groups, cv=cv, metrics="mrr")
+        rs.cross_val_query_scores(Unfit(), X, y, groups=groups, cv=cv, metrics="mrr")
 
 
 T, V = TypeError, ValueError
@@ -186,7 +180,7 @@ REFUSED = [
     ("dcg@5", {"target": "f0"}, V, "'f0' of X, .* target of the metric 'dcg@5', is a"),
     ("dcg@5(propensity=f0)", {}, V, r"propensity of .*=f0\)', is a feature"),
     ([RECALL, RECALL], {}, V, "'recall@5.target=orders.' twice"),
-    (make_ranking_scorer("mrr"), {}, T, "RankingScorer is not.*go by name"),
+    (rs.make_ranking_scorer("mrr"), {}, T, "RankingScorer is not.*go by name"),
     ("recall@5(target=orders,average=micro)", {}, V, "'micro', a ratio of sums"),
     ("mrr", {"target": [1, 0]}, T, "target must be the name of a column"),
     ("dcg@5", {"propensity": [0.5]}, T, r"propensity must be.*X.assign\(propensity="),
@@ -194,7 +188,7 @@ REFUSED = [
     ("mrr", {"cv": 31}, V, "more than the number of queries"),
     ("mrr", {"y": [1, 0]}, V, "inconsistent numbers of samples"),
     ("mrr", {"y": "text"}, V, "are text, such as 'n'"),
-    ("mrr", {"X": "array"}, NoGroupsError, "No query ids reached cross_val_query_scores"),
+    ("mrr", {"X": "array"}, rs.NoGroupsError, "No query ids reached cross_val_query_scores"),
 ]
 
 
@@ -203,12 +197,12 @@ def test_refusals_come_before_any_fit(with_orders, metrics, change, error, messa
     X, y, _ = with_orders
     X = X.rename(columns={X.columns[1]: "f0"})
     model = Ridge() if "f0" in f"{metrics} {change}" else Unfit()  # which features it would use
-    given = {"estimator": QueryRanker(model), "X": X, "y": y, "metrics": metrics, **change}
+    given = {"estimator": rs.QueryRanker(model), "X": X, "y": y, "metrics": metrics, **change}
     given["X"] = X.to_numpy() if change.get("X") else X
     if change.get("y") == "text":
         given |= {"y": np.where(y > 1, "y", "n"), "estimator": LogisticRegression()}
     with pytest.raises(error, match=message):
-        cross_val_query_scores(**given)
+        rs.cross_val_query_scores(**given)
 
 
 def test_segments_are_those_of_query_scores(table):
@@ -216,8 +210,8 @@ def test_segments_are_those_of_query_scores(table):
     country = np.array(["de", "fr"])[X["qid"] % 2]
     levels = X.set_index(pd.Index(country, name="country"), append=True)
     for given, segments in ((X, {"country": country}), (levels, "country")):
-        scores = cross_val_query_scores(
-            QueryRanker(Ridge()), given, y, "ndcg@5", cv=QueryKFold(3), segments=segments
+        scores = rs.cross_val_query_scores(
+            rs.QueryRanker(Ridge()), given, y, "ndcg@5", cv=rs.QueryKFold(3), segments=segments
         )
         expected = np.where(scores.ids % 2, "fr", "de")
         assert scores.segments["country"].tolist() == expected.tolist()

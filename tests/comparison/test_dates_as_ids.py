@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 from query_values import scores_of
 
-from sklearn_rankscore import (
-    RankChangeDisplay,
-    compare,
-    query_scores,
-    rectify,
-)
+import sklearn_rankscore as rs
 
 DAYS = np.arange("2020-01-01", "2020-02-10", dtype="M8[D]")
 FORMS = {
@@ -27,8 +22,8 @@ def test_queries_of_two_results(first, second):
     a, b = np.random.default_rng(0).random((2, 40))
     order = np.random.default_rng(1).permutation(40)
     model = scores_of(b[order], ["m"], ids=FORMS[second](DAYS[order]))
-    (one,) = compare({"a": scores_of(a, ["m"], ids=FORMS[first](DAYS)), "b": model}, test="t")
-    (expected,) = compare({"a": scores_of(a, ["m"]), "b": scores_of(b, ["m"])}, test="t")
+    (one,) = rs.compare({"a": scores_of(a, ["m"], ids=FORMS[first](DAYS)), "b": model}, test="t")
+    (expected,) = rs.compare({"a": scores_of(a, ["m"]), "b": scores_of(b, ["m"])}, test="t")
     assert one.difference == expected.difference == pytest.approx(np.mean(b - a))
     assert one.p_value == pytest.approx(expected.p_value)
     labeled = [
@@ -36,13 +31,13 @@ def test_queries_of_two_results(first, second):
         for of, unit in ((a, first), (b, second))
     ]
     unlabeled = scores_of(b[20:], ["m"], ids=FORMS[second](DAYS[20:]))
-    together, apart = (rectify(*labeled, others)["m"] for others in (model, unlabeled))
+    together, apart = (rs.rectify(*labeled, others)["m"] for others in (model, unlabeled))
     assert together.interval == pytest.approx(apart.interval)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_frames_of_polars_hold_them(form):
-    scores = query_scores([1, 1], [0, 0], "mrr", groups=FORMS[form](DAYS[[0, 7]]))
+    scores = rs.query_scores([1, 1], [0, 0], "mrr", groups=FORMS[form](DAYS[[0, 7]]))
     column = scores.to_frame("polars")["query"].cast(str).str.slice(0, 10)
     assert column.to_list() == ["2020-01-01", "2020-01-08"]
 
@@ -50,7 +45,7 @@ def test_frames_of_polars_hold_them(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_segments_and_a_query_of_ids_that_are_days(form):
     days = FORMS[form](DAYS[:4])
-    of_queries = query_scores([1, 0, 0, 0], [0] * 4, "mrr", groups=days)
+    of_queries = rs.query_scores([1, 0, 0, 0], [0] * 4, "mrr", groups=days)
     # pandas has no days, and makes them times at midnight
     backwards, kinds = pd.to_datetime(DAYS[3::-1]), list("bbba")
     for segments in (
@@ -63,10 +58,10 @@ def test_segments_and_a_query_of_ids_that_are_days(form):
         by = of_queries.by(segments)
         shown = [(score.segment.value, score.queries, score.mean) for score in by]
         assert shown == [("a", 1, 1), ("b", 3, 0)]
-        compared = compare({"x": of_queries, "y": of_queries}, by=segments)
+        compared = rs.compare({"x": of_queries, "y": of_queries}, by=segments)
         assert [entry.queries for entry in compared] == [4, 1, 3]
     for query in (DAYS[1], pd.Timestamp(DAYS[1]), datetime.date(2020, 1, 2)):
-        display = RankChangeDisplay.from_predictions(
+        display = rs.RankChangeDisplay.from_predictions(
             [1, 0, 0, 0], {"a": [1, 2, 3, 4], "b": [2, 1, 3, 4]}, groups=days, query=query
         )
         assert (display.relevant.tolist(), display.query) == ([False], str(query))

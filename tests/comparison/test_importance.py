@@ -15,14 +15,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rankscore import (
-    NoGroupsError,
-    QueryRanker,
-    make_ranking,
-    make_ranking_scorer,
-    query_permutation_importance,
-    query_scores,
-)
+import sklearn_rankscore as rs
 from sklearn_rankscore.comparison import importance as permuted_features
 
 METRICS = ["ndcg@10", "map@5", "query_auc"]
@@ -30,7 +23,7 @@ METRICS = ["ndcg@10", "map@5", "query_auc"]
 
 def frame(n_queries=40, seed=0):
     """Labels, and a frame with five features, of which the last is constant within queries."""
-    X, y = make_ranking(n_queries=n_queries, n_features=4, as_frame=True, random_state=seed)
+    X, y = rs.make_ranking(n_queries=n_queries, n_features=4, as_frame=True, random_state=seed)
     X["of_query"] = np.random.default_rng(seed).normal(size=n_queries)[
         X["qid"].rank(method="dense").astype(int) - 1
     ]
@@ -38,7 +31,7 @@ def frame(n_queries=40, seed=0):
 
 
 def importances_of(*args, **options):
-    return query_permutation_importance(*args, **{"random_state": 0, **options})
+    return rs.query_permutation_importance(*args, **{"random_state": 0, **options})
 
 
 class Sum(RegressorMixin, BaseEstimator):
@@ -75,7 +68,7 @@ def test_all_rows_as_in_scikit_learn(kind):
     ours = importances_of(model, X, y, METRICS, **given, random_state=state())
     names = [f"x{j}" for j in range(5)] if of_array else list(X.columns)
     for metric in METRICS:
-        scorer = make_ranking_scorer(metric)
+        scorer = rs.make_ranking_scorer(metric)
         scorer = scorer.with_ids(ids) if of_array else scorer  # there is no other way to pass ids
         options = {"scoring": scorer, "n_repeats": 3, "random_state": state()}
         expected = permutation_importance(model, X, y, **options)
@@ -90,13 +83,13 @@ def test_all_rows_as_in_scikit_learn(kind):
 def test_the_loss_of_each_query(within):
     """Recomputed one copy at a time, from the same permutations."""
     X, y = frame()
-    model = QueryRanker(Ridge()).fit(X, y)
+    model = rs.QueryRanker(Ridge()).fit(X, y)
     weights = X["qid"] % 3 + 1.0
     ours = importances_of(
         model, X, y, METRICS, within=within, n_repeats=3, random_state=1, sample_weight=weights
     )
     options = {"groups": X["qid"], "sample_weight": weights}
-    base = query_scores(y, model.predict(X), METRICS, **options)
+    base = rs.query_scores(y, model.predict(X), METRICS, **options)
     np.testing.assert_array_equal(ours.baseline.values, base.values)
     codes = X["qid"].rank(method="dense").astype(int).to_numpy() - 1
     orders = permuted_features.permutations(codes, within, 3, 1)
@@ -106,7 +99,7 @@ def test_the_loss_of_each_query(within):
             copy = X.copy()
             copy[feature] = X[feature].to_numpy()[order]
             losses.append(
-                base.values - query_scores(y, model.predict(copy), METRICS, **options).values
+                base.values - rs.query_scores(y, model.predict(copy), METRICS, **options).values
             )
         np.testing.assert_allclose(ours.deltas[feature].values, np.mean(losses, axis=0), atol=1e-12)
         np.testing.assert_array_equal(ours.deltas[feature].ids, base.ids)
@@ -146,7 +139,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_frames_of_any_library_with_ids_in_any_place(form):
     X, y = frame(n_queries=10)
-    model = QueryRanker(make_pipeline(StandardScaler(), Ridge()))
+    model = rs.QueryRanker(make_pipeline(StandardScaler(), Ridge()))
     expected = importances_of(model.fit(X, y), X, y, "map")
     ids, X = X["qid"], FORMS[form](X)
     is_renamed = form == "other name"
@@ -171,7 +164,7 @@ def test_categories_missing_values_and_column_order():
             assert X.dtypes.equals(before.drop(columns="qid").dtypes)
             return X["x0"] + (X["kind"] == "b") + X["count"].isna()
 
-    model = QueryRanker(Reader()).fit(X, y)
+    model = rs.QueryRanker(Reader()).fit(X, y)
     ours = importances_of(model, X, y, "ndcg")
     pd.testing.assert_frame_equal(X, before)
     assert ours["kind", "ndcg"].importance > 0
@@ -188,7 +181,7 @@ def test_a_classifier_ranks_by_its_expected_grade_and_resamples_are_those_asked_
         return importances_of(model, values, y, "ndcg", groups=ids, method="bootstrap", **random)
 
     grades = model.predict_proba(values) @ model.classes_
-    expected = query_scores(y, grades, "ndcg", groups=ids).values
+    expected = rs.query_scores(y, grades, "ndcg", groups=ids).values
     np.testing.assert_array_equal(drawn(9).baseline.values, expected)
     same, again, fewer = ([one.interval for one in drawn(n)] for n in (99, 99, 98))
     assert same == again != fewer
@@ -200,7 +193,7 @@ def sixty():
     X, y = frame(n_queries=60)
     X["rare"] = np.where(X["qid"].isin(X["qid"].unique()[:3]), y, 0)
     X["constant"] = 1.0
-    return QueryRanker(Ridge()).fit(X, y), X, y
+    return rs.QueryRanker(Ridge()).fit(X, y), X, y
 
 
 def test_intervals_and_the_table(sixty):
@@ -241,7 +234,11 @@ def test_intervals_and_the_table(sixty):
         ({"average": "micro"}, ValueError, "average='micro'"),
         ({"confidence": 2}, ValueError, "confidence must be"),
         ({"X": csr_array(np.eye(3))}, TypeError, "X is a sparse matrix"),
-        ({"X": frame(5)[0].to_numpy()}, NoGroupsError, "ids reached query_permutation_importance"),
+        (
+            {"X": frame(5)[0].to_numpy()},
+            rs.NoGroupsError,
+            "ids reached query_permutation_importance",
+        ),
     ],
 )
 def test_refusals(options, error, message):

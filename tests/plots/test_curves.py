@@ -10,18 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_rankers import LGBM
 
-from sklearn_rankscore import (
-    CutoffCurveDisplay,
-    DifferenceCurveDisplay,
-    QueryKFold,
-    QueryLearningCurveDisplay,
-    QueryRanker,
-    compare,
-    cross_val_query_scores,
-    evaluate,
-    make_ranking,
-    query_scores,
-)
+import sklearn_rankscore as rs
 from sklearn_rankscore.plots.style import SYSTEMS
 
 
@@ -43,13 +32,13 @@ def test_curves_and_bands_are_those_of_each_cutoff(data, weighted):
     given = {"groups": groups, "sample_weight": 1.0 + groups % 3 if weighted else None}
     names = [f"map@{k}(threshold=1)" for k in (1, 3, 10)]
     given_curve = {**given, "metric": "map(threshold=1)", "k": [10, 1, 3]}
-    means = CutoffCurveDisplay.from_predictions(y, models, **given_curve, method="t", bands=True)
-    scores = query_scores(y, models, names, **given)
-    values = {name: [*evaluate(y, s, names, **given).values()] for name, s in models.items()}
+    means = rs.CutoffCurveDisplay.from_predictions(y, models, **given_curve, method="t", bands=True)
+    scores = rs.query_scores(y, models, names, **given)
+    values = {name: [*rs.evaluate(y, s, names, **given).values()] for name, s in models.items()}
     for line, band, (name, of) in zip(means.lines_, means.bands_, scores.items(), strict=True):
         check_curve(line, band, values[name], [*of.interval(method="t").values()])
-    differences = DifferenceCurveDisplay.from_predictions(y, models, **given_curve)
-    compared = compare(scores, test="t")
+    differences = rs.DifferenceCurveDisplay.from_predictions(y, models, **given_curve)
+    compared = rs.compare(scores, test="t")
     drawn = zip(differences.lines_, differences.bands_, ["two", "three"], strict=True)
     for line, band, name in drawn:
         ends = [compared[metric, name].interval for metric in names]
@@ -66,13 +55,13 @@ def test_curves_and_bands_are_those_of_each_cutoff(data, weighted):
 def test_systems_have_the_same_look_in_both_plots_and_are_told_apart_without_color(data):
     y, models, groups = data
     given = {"groups": groups, "k": [1, 5]}
-    curve = CutoffCurveDisplay.from_predictions(y, models, **given)
-    difference = DifferenceCurveDisplay.from_predictions(y, models, **given, baseline="two")
+    curve = rs.CutoffCurveDisplay.from_predictions(y, models, **given)
+    difference = rs.DifferenceCurveDisplay.from_predictions(y, models, **given, baseline="two")
     assert [line.get_color() for line in curve.lines_] == [*SYSTEMS[:2]]
     assert [line.get_color() for line in difference.lines_] == [SYSTEMS[0]]
     assert difference.baseline == "two"
     third = {"name": "three", "ax": curve.ax_}
-    other = CutoffCurveDisplay.from_predictions(y, models["one"] * 0, **third, **given)
+    other = rs.CutoffCurveDisplay.from_predictions(y, models["one"] * 0, **third, **given)
     for look in ("get_linestyle", "get_marker", "get_color"):
         assert len({getattr(line, look)() for line in other.ax_.lines}) == 3
     assert legend(other) == ["one", "two", "three"]
@@ -80,11 +69,11 @@ def test_systems_have_the_same_look_in_both_plots_and_are_told_apart_without_col
 
 def test_unpaired_bands_are_drawn_on_request_only(data):
     y, models, groups = data
-    several = CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=[1, 5])
+    several = rs.CutoffCurveDisplay.from_predictions(y, models, groups=groups, k=[1, 5])
     assert several.bands_ == []
     assert several.ax_.get_legend().get_title().get_text() == ""
     assert len(several.plot(bands=True).bands_) == 2
-    single = CutoffCurveDisplay.from_predictions(y, models["one"], groups=groups, k=[1, 5])
+    single = rs.CutoffCurveDisplay.from_predictions(y, models["one"], groups=groups, k=[1, 5])
     assert len(single.bands_) == 1
     assert single.plot(bands=False).bands_ == []
 
@@ -92,14 +81,14 @@ def test_unpaired_bands_are_drawn_on_request_only(data):
 def test_scores_at_several_cutoffs_in_every_spelling(data):
     y, models, groups = data
     names = ["ndcg@5", "mrr", "map@3(threshold=1)", "map@1(threshold=1)"]
-    scores = query_scores(y, models, names, groups=groups)
+    scores = rs.query_scores(y, models, names, groups=groups)
     for metric in (None, "map(threshold=1)", "MAP(threshold=1)"):
-        curve = CutoffCurveDisplay.from_query_scores(scores, metric=metric)
+        curve = rs.CutoffCurveDisplay.from_query_scores(scores, metric=metric)
         assert (curve.metric, curve.k.tolist()) == ("map(threshold=1)", [1, 3])
         expected = [scores["two"].mean()[name] for name in (names[3], names[2])]
         np.testing.assert_allclose(curve.means["two"], expected)
     with pytest.raises(ValueError, match=r"needs 'mrr' at two cut-offs or more; .* ndcg@5, mrr"):
-        DifferenceCurveDisplay.from_query_scores(scores, metric="mrr")
+        rs.DifferenceCurveDisplay.from_query_scores(scores, metric="mrr")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +96,7 @@ def test_scores_at_several_cutoffs_in_every_spelling(data):
     [([1] + 29 * [0], None, range(1, 21)), ([0, 1, 1], None, [1, 2, 3]), ([0, 1], 4, range(1, 5))],
 )
 def test_cutoffs_go_to_k_to_twenty_or_to_the_longest_query(y_true, k, cutoffs):
-    display = CutoffCurveDisplay.from_predictions(y_true, np.arange(len(y_true)), k=k)
+    display = rs.CutoffCurveDisplay.from_predictions(y_true, np.arange(len(y_true)), k=k)
     assert display.k.tolist() == [*cutoffs]
     assert all(tick == int(tick) for tick in display.ax_.get_xticks())
 
@@ -121,7 +110,7 @@ def test_cutoffs_go_to_k_to_twenty_or_to_the_longest_query(y_true, k, cutoffs):
 )  # fmt: skip
 def test_cutoffs_do_not_overlap(k, are_all_shown):
     ax = plt.subplots(figsize=(5, 3), layout="constrained")[1]
-    CutoffCurveDisplay.from_predictions([0, 1, 1], [1, 2, 3], k=k, ax=ax)
+    rs.CutoffCurveDisplay.from_predictions([0, 1, 1], [1, 2, 3], k=k, ax=ax)
     ax.figure.canvas.draw()
     labels = ax.get_xticklabels()
     if are_all_shown:
@@ -132,21 +121,21 @@ def test_cutoffs_do_not_overlap(k, are_all_shown):
 
 @pytest.fixture(scope="module")
 def learned():
-    return make_ranking(n_queries=30, as_frame=True, random_state=0)
+    return rs.make_ranking(n_queries=30, as_frame=True, random_state=0)
 
 
 def test_points_are_cross_validated_scores(learned):
     X, y = learned
-    models = {str(a): QueryRanker(Ridge(a), random_state=0) for a in (1, 1e4)}
-    given = {"cv": QueryKFold(3)}
-    display = QueryLearningCurveDisplay.from_estimator(
+    models = {str(a): rs.QueryRanker(Ridge(a), random_state=0) for a in (1, 1e4)}
+    given = {"cv": rs.QueryKFold(3)}
+    display = rs.QueryLearningCurveDisplay.from_estimator(
         models, X, y, metric="mrr", max_queries=[20, 4], confidence=0.9, **given
     )
     for line, (name, model) in zip(display.lines_, models.items(), strict=True):
         assert line.get_xdata().tolist() == [4, 20]
         for i, n in enumerate((4, 20)):
-            sized = QueryRanker(model.estimator, max_queries=n, random_state=0)
-            scores = cross_val_query_scores(sized, X, y, metrics="mrr", **given)
+            sized = rs.QueryRanker(model.estimator, max_queries=n, random_state=0)
+            scores = rs.cross_val_query_scores(sized, X, y, metrics="mrr", **given)
             assert line.get_ydata()[i] == pytest.approx(scores.mean()["mrr"])
             assert display.intervals[name][i] == pytest.approx(scores.interval(0.9)["mrr"])
         assert model.max_queries is None
@@ -155,34 +144,28 @@ def test_points_are_cross_validated_scores(learned):
     assert display.plot(bands=True).ax_.get_legend().get_title().get_text().startswith("90 %")
 
 
-WAYS = {
-    "column": (lambda X, ids: (X.assign(qid=ids), {}), Ridge()),
-    "array": (
-        lambda X, ids: (X.to_numpy(), {"groups": ids}), make_pipeline(StandardScaler(), Ridge())
-    ),
-    "name": (lambda X, ids: (X.assign(session=ids), {"groups": "session"}), LGBM),
-    "names": (
-        lambda X, ids: (X.assign(day=ids // 3, session=ids), {"groups": ["day", "session"]}),
-        make_pipeline(QueryRanker(LGBM)),
-    ),
-    "splitter": (
-        lambda X, ids: (X.assign(session=ids), {"cv": QueryKFold(2, groups=["session"])}), Ridge()
-    ),
+SCALED = make_pipeline(StandardScaler(), Ridge())
+WAYS = {  # to give the ids, and the model that a ranker wraps
+    "column": (Ridge(), lambda X, ids: (X.assign(qid=ids), {})),
+    "array": (SCALED, lambda X, ids: (X.to_numpy(), {"groups": ids})),
+    "name": (LGBM, lambda X, ids: (X.assign(session=ids), {"groups": "session"})),
+    "splitter": (make_pipeline(rs.QueryRanker(LGBM)), lambda X, ids: (
+        X.assign(user=ids // 3, session=ids), {"cv": rs.QueryKFold(2, groups=["user", "session"])}
+    )),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_models_that_are_not_in_a_query_ranker(learned, way):
     X, y = learned
-    ids, (form, model) = X["qid"].to_numpy(), WAYS[way]
+    ids, (model, form) = X["qid"].to_numpy(), WAYS[way]
     given, params = form(X.drop(columns="qid"), ids)
-    options, draw = {"max_queries": [6], "cv": QueryKFold(2)}, QueryLearningCurveDisplay
+    options, draw = {"max_queries": [6], "cv": rs.QueryKFold(2)}, rs.QueryLearningCurveDisplay
     display = draw.from_estimator(model, given, y, random_state=0, **options | params)
-    ranker = LGBM if way.startswith("name") else model
-    wrapped = {"wrapped": QueryRanker(ranker, random_state=0)}
+    wrapped = {"wrapped": rs.QueryRanker(model, random_state=0)}
     expected = draw.from_estimator(wrapped, X, y, groups=ids, **options)
     [name] = display.means
-    assert name == (type(LGBM).__name__ if ranker is LGBM else "Ridge")
+    assert name == ("Ridge" if way in ("column", "array") else type(LGBM).__name__)
     np.testing.assert_allclose(display.means[name], expected.means["wrapped"], rtol=1e-9)
 
 
@@ -200,7 +183,7 @@ def test_sizes_go_up_to_those_on_which_each_fold_trains(learned, max_queries, cv
     if isinstance(cv, tuple):
         is_test = [X["qid"].isin(queries) for queries in cv]
         cv = iter([(X.index[~test], X.index[test]) for test in is_test])
-    model = QueryRanker(Ridge(), random_state=0)
-    display = QueryLearningCurveDisplay.from_estimator(model, X, y, max_queries=max_queries, cv=cv)
+    given = rs.QueryRanker(Ridge(), random_state=0), X, y
+    display = rs.QueryLearningCurveDisplay.from_estimator(*given, max_queries=max_queries, cv=cv)
     assert display.max_queries.tolist() == sizes
     assert len(display.bands_) == 1

@@ -6,12 +6,7 @@ import pytest
 from matplotlib.colors import same_color
 from scipy import stats
 
-from sklearn_rankscore import (
-    LabelScoresDisplay,
-    RankChangeDisplay,
-    from_ranked_lists,
-    from_trec,
-)
+import sklearn_rankscore as rs
 from sklearn_rankscore.plots.style import BETTER, MUTED, SYSTEMS, WORSE
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -32,7 +27,7 @@ def test_boxes_are_quantiles_of_each_label(data, scale, labels):
     models = {name: np.where(lost[name], -np.inf, scores) for name, scores in models.items()}
     bins = y if labels == "grades" else pd.qcut(y.where(judged), 4).cat.codes
     box = bins.where(judged, 5)
-    display = LabelScoresDisplay.from_predictions(
+    display = rs.LabelScoresDisplay.from_predictions(
         y.where(judged).to_numpy(), models, groups=groups, scale=scale
     )
     boxes = np.unique(box)
@@ -57,7 +52,7 @@ def test_boxes_are_quantiles_of_each_label(data, scale, labels):
 
 def test_systems_of_one_color_have_other_hatches_and_labels_without_scores_no_box():
     many = {str(i): [1.0, -np.inf] for i in range(10)}
-    display = LabelScoresDisplay.from_predictions([0, 1], many, groups=[0, 0])
+    display = rs.LabelScoresDisplay.from_predictions([0, 1], many, groups=[0, 0])
     looks = [of["boxes"][0] for of in display.boxes_.values()]
     assert len({(box.get_facecolor(), box.get_hatch()) for box in looks}) == 10
     assert np.isnan(display.quantiles["9"][1]).all()
@@ -71,7 +66,7 @@ def test_lines_go_from_rank_to_rank(data, k):
         q for q in range(60) if len({s[groups == q].argmax() for s in models.values()}) == 2
     )
     names = np.array([f"d{i}" for i in range(len(y))])
-    display = RankChangeDisplay.from_predictions(
+    display = rs.RankChangeDisplay.from_predictions(
         y, models, groups=groups, query=query, names=names, k=k, threshold=1
     )
     rows = np.flatnonzero(groups == query)
@@ -90,20 +85,18 @@ def test_lines_go_from_rank_to_rank(data, k):
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["one", "two"]
 
 
+SOME = ["tea", "rice", "salt"], 2, [[1, 3], [2, 3], [3, 1], [3, 2]]
+NONE = [], 10, [[1, 5], [2, 5], [3, 5], [4, 5]]
+
+
 @pytest.mark.parametrize(
     ("new", "k", "lines", "beyond"),
-    [
-        ([], 10, [[1, 5], [2, 5], [3, 5], [4, 5]], ["not retrieved"]),
-        (
-            ["tea", "rice", "salt"], 2, [[1, 3], [2, 3], [3, 1], [3, 2]],
-            ["> 2 or not retrieved", "not retrieved"],
-        ),
-    ],
-)  # fmt: skip
+    [(*NONE, ["not retrieved"]), (*SOME, ["> 2 or not retrieved", "not retrieved"])],
+)
 def test_documents_that_were_not_retrieved_have_no_rank(new, k, lines, beyond):
     runs = {"old": {"u1": ["jam", "milk", "oil", "tea"]}, "new": {"u1": new}}
-    documents = from_ranked_lists({"u1": ["jam", "tea", "rice"]}, runs)
-    display = RankChangeDisplay.from_predictions(**documents, k=k)
+    documents = rs.from_ranked_lists({"u1": ["jam", "tea", "rice"]}, runs)
+    display = rs.RankChangeDisplay.from_predictions(**documents, k=k)
     assert [line.get_ydata().tolist() for line in display.lines_] == lines
     assert same_color(display.lines_[0].get_color(), WORSE)
     assert [text for text in texts(display) if "retrieved" in text] == beyond
@@ -111,7 +104,7 @@ def test_documents_that_were_not_retrieved_have_no_rank(new, k, lines, beyond):
 
 
 def test_a_query_and_its_documents_are_found_by_id():
-    scores, draw = {"a": [3, 2, 1], "b": [1, 2, 3]}, RankChangeDisplay.from_predictions
+    scores, draw = {"a": [3, 2, 1], "b": [1, 2, 3]}, rs.RankChangeDisplay.from_predictions
     assert draw([1, 0, 0], scores, groups=["q"] * 3).query == "q"
     tied = draw([1, 0, 0], {"a": [1, 1, -np.inf], "b": [0, 0, 0]}, groups=[5] * 3)
     assert tied.ranks.tolist() == [[1, 1], [2, 2], [np.inf, 3]]
@@ -127,6 +120,7 @@ def test_a_query_and_its_documents_are_found_by_id():
 )
 def test_documents_that_nobody_judged(rule, names):
     runs = {"one": {"q": {"a": 2.0, "x": 1.0}}, "two": {"q": {"x": 2.0, "a": 1.0}}}
-    documents = from_trec({"q": {"a": 1}}, runs, unjudged=rule)
-    assert RankChangeDisplay.from_predictions(**documents).names == names
-    assert LabelScoresDisplay.from_predictions(**documents).documents.tolist() == [1] * len(names)
+    documents = rs.from_trec({"q": {"a": 1}}, runs, unjudged=rule)
+    assert rs.RankChangeDisplay.from_predictions(**documents).names == names
+    boxes = rs.LabelScoresDisplay.from_predictions(**documents)
+    assert boxes.documents.tolist() == [1] * len(names)

@@ -8,13 +8,7 @@ import pytest
 from matplotlib.colors import same_color
 from query_values import scores_of
 
-from sklearn_rankscore import (
-    QueryDeltaDisplay,
-    QueryPropertyDisplay,
-    QueryScatterDisplay,
-    compare,
-    query_scores,
-)
+import sklearn_rankscore as rs
 from sklearn_rankscore.plots.style import BETTER, WORSE
 
 
@@ -25,7 +19,7 @@ def legend(display):
 @pytest.fixture(scope="module")
 def scores(data):
     y, models, groups = data
-    return query_scores(y, models, ["map", "ndcg@10"], groups=groups)
+    return rs.query_scores(y, models, ["map", "ndcg@10"], groups=groups)
 
 
 def shares(difference, *kinds):
@@ -35,11 +29,11 @@ def shares(difference, *kinds):
 
 
 def test_delta_shows_sorted_differences(data, scores):
-    display = QueryDeltaDisplay.from_query_scores(scores, metric="ndcg@10", random_state=0)
+    display = rs.QueryDeltaDisplay.from_query_scores(scores, metric="ndcg@10", random_state=0)
     deltas = np.sort(scores["two"]["ndcg@10"] - scores["one"]["ndcg@10"])[::-1]
     drawn = display.wins_.get_data().values + display.losses_.get_data().values
     np.testing.assert_allclose(drawn, deltas, atol=1e-12)
-    one = compare(scores)["ndcg@10", "two"]
+    one = rs.compare(scores)["ndcg@10", "two"]
     *counts, mean = legend(display)
     assert counts == shares(one, "wins", "losses")
     numbers = one.difference, *one.interval
@@ -50,7 +44,7 @@ def test_delta_shows_sorted_differences(data, scores):
     assert display.ax_.get_xlabel() == f"queries, sorted by difference ({one.ties} ties)"
     y, models, groups = data
     weights = 1.0 + groups % 2
-    back = QueryDeltaDisplay.from_predictions(
+    back = rs.QueryDeltaDisplay.from_predictions(
         y, models, groups=groups, sample_weight=weights, baseline="two"
     )
     np.testing.assert_allclose(np.sort(back.deltas), np.sort(-deltas), atol=1e-12)
@@ -59,11 +53,11 @@ def test_delta_shows_sorted_differences(data, scores):
 
 
 def test_delta_of_few_queries_counts_them_and_of_many_has_no_more_steps_than_pixels():
-    few = QueryDeltaDisplay(deltas=[0.5, -0.5], metric="m").plot()
+    few = rs.QueryDeltaDisplay(deltas=[0.5, -0.5], metric="m").plot()
     few.figure_.canvas.draw()
     assert [tick for tick in few.ax_.get_xticks() if 0 <= tick <= 2] == [0, 1, 2]
     deltas = np.random.default_rng(0).normal(0.1, 1, 12_003).round(2)
-    display = QueryDeltaDisplay(deltas=deltas, metric="mrr").plot()
+    display = rs.QueryDeltaDisplay(deltas=deltas, metric="mrr").plot()
     values, edges, _ = display.wins_.get_data()
     assert len(values) == 5_000
     assert (edges[0], edges[-1]) == (0, 12_003)
@@ -73,9 +67,9 @@ def test_delta_of_few_queries_counts_them_and_of_many_has_no_more_steps_than_pix
 
 
 def test_scatter_has_a_point_for_each_query(scores):
-    display = QueryScatterDisplay.from_query_scores(scores, metric="ndcg@10")
+    display = rs.QueryScatterDisplay.from_query_scores(scores, metric="ndcg@10")
     one, two = scores["one"]["ndcg@10"], scores["two"]["ndcg@10"]
-    difference = compare(scores)["ndcg@10", "two"]
+    difference = rs.compare(scores)["ndcg@10", "two"]
     kinds = (display.wins_, two - one > 1e-12, BETTER), (display.losses_, two - one < -1e-12, WORSE)
     for points, kept, color in kinds:
         expected = np.unique(np.column_stack([one, two])[kept], axis=0)
@@ -85,7 +79,7 @@ def test_scatter_has_a_point_for_each_query(scores):
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("one", "two")
     assert display.ax_.get_xlim() == display.ax_.get_ylim()
     assert same_color(display.plot(color="k").wins_.get_facecolor()[0, :3], "black")
-    back = QueryScatterDisplay.from_query_scores(scores, metric="ndcg@10", baseline="two")
+    back = rs.QueryScatterDisplay.from_query_scores(scores, metric="ndcg@10", baseline="two")
     np.testing.assert_array_equal(back.baseline_values, two)
 
 
@@ -94,20 +88,20 @@ def test_scatter_pairs_queries_and_draws_equal_points_once_with_their_number():
         "a": scores_of([0, 0, 0, 1, np.nan], ["m"]),
         "b": scores_of([1, 1, 1, 1, 0.5], ["m"], ids=[4, 3, 0, 1, 2]),
     }
-    display = QueryScatterDisplay.from_query_scores(systems)
+    display = rs.QueryScatterDisplay.from_query_scores(systems)
     assert display.wins_.get_offsets().tolist() == [[0, 0.5], [0, 1]]
     small, large = display.wins_.get_sizes()
     assert large == 2 * small
     assert display.ties_.get_offsets().tolist() == [[1, 1]]
     assert len(display.model_values) == 4
     rounded = {"a": scores_of([1000, 2], ["dcg"]), "b": scores_of([1000 + 1e-10, 2], ["dcg"])}
-    assert len(QueryScatterDisplay.from_query_scores(rounded).ties_.get_offsets()) == 2
+    assert len(rs.QueryScatterDisplay.from_query_scores(rounded).ties_.get_offsets()) == 2
 
 
 @pytest.mark.parametrize("property", ["documents", "relevant"])
 def test_property_means_are_a_groupby(data, scores, property):
     y, models, groups = data
-    display = QueryPropertyDisplay.from_predictions(
+    display = rs.QueryPropertyDisplay.from_predictions(
         y, models, groups=groups, metric="ndcg@10", property=property, threshold=2
     )
     frame = pd.DataFrame({"q": groups, "n": y > 2 if property == "relevant" else 1})
@@ -130,10 +124,10 @@ def test_property_means_are_a_groupby(data, scores, property):
 def test_any_property(data):
     y, models, groups = data
     device = np.array(["desk", "phone"])[np.unique(groups) % 2]
-    scores = query_scores(y, models["one"], ["ndcg", "mrr"], groups=groups)
-    of_scores = QueryPropertyDisplay.from_query_scores(scores, {"device": device}, metric="mrr")
+    scores = rs.query_scores(y, models["one"], ["ndcg", "mrr"], groups=groups)
+    of_scores = rs.QueryPropertyDisplay.from_query_scores(scores, {"device": device}, metric="mrr")
     expected = [scores["mrr"][device == value].mean() for value in ("desk", "phone")]
-    draw = partial(QueryPropertyDisplay.from_predictions, y, models["one"], groups=groups)
+    draw = partial(rs.QueryPropertyDisplay.from_predictions, y, models["one"], groups=groups)
     drawn = [draw(metric="mrr", property={"device": of}) for of in (device, device[groups])]
     for display in (of_scores, *drawn):
         assert display.bins == ["desk", "phone"]
@@ -143,7 +137,7 @@ def test_any_property(data):
 
 def test_queries_of_a_property_are_paired_and_counted_by_system():
     """Numbers of queries that differ by model are shown as a range."""
-    draw, b = QueryPropertyDisplay.from_query_scores, scores_of([1, 0], ["m"], ids=["y", "x"])
+    draw, b = rs.QueryPropertyDisplay.from_query_scores, scores_of([1, 0], ["m"], ids=["y", "x"])
     systems = {"a": scores_of([0, 1], ["m"], ids=["x", "y"]), "b": b}
     display = draw(systems, [10, 20])
     assert display.bins == ["10", "20"]

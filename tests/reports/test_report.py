@@ -8,16 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rankscore import (
-    compare,
-    evaluate,
-    from_ranked_lists,
-    ndcg_score,
-    propensity_summary,
-    query_scores,
-    ranking_report,
-    score_bounds,
-)
+import sklearn_rankscore as rs
 
 # a: one relevant document on top; b: nothing relevant, all tied; c: one document;
 # d: two pairs of ties
@@ -29,7 +20,7 @@ K = {"k": (1, 10), "metrics": ["ndcg", "map"]}
 
 
 def as_dict(y, score, **given):
-    return ranking_report(y, score, output_dict=True, **given)
+    return rs.ranking_report(y, score, output_dict=True, **given)
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 5])
@@ -88,8 +79,8 @@ def test_numbers_are_those_of_the_functions(data, given, by):
     names = [size] * (metrics[0] is size) + [n for n in NAMES if n.partition("@")[0] in metrics]
     inference = {o: given.pop(o) for o in ("method", "confidence", "random_state") if o in given}
     columns = {"segments": of_query if by == "mapping" else {"device": device}} if by else {}
-    scores = query_scores(y, models, names, **columns, **given)
-    compared = compare(scores, by=[*scores["one"].segments] if by else None, **inference)
+    scores = rs.query_scores(y, models, names, **columns, **given)
+    compared = rs.compare(scores, by=[*scores["one"].segments] if by else None, **inference)
     assert "segments" not in report["one"] or by
     for name, of in scores.items():
         ends, values = of.interval(**inference), of.mean()
@@ -109,9 +100,9 @@ def test_numbers_are_those_of_the_functions(data, given, by):
 
 
 def test_rows_and_columns():
-    report = ranking_report(
+    report = rs.ranking_report(
         Y, SCORE, groups=GROUPS, k=[3, None, 1], digits=2, method="t", confidence=0.9,
-        metrics=["ndcg", ndcg_score, "query_auc", "mrr@2(threshold=1)", "dcg@1"],
+        metrics=["ndcg", rs.ndcg_score, "query_auc", "mrr@2(threshold=1)", "dcg@1"],
     )  # fmt: skip
     facts, table = report.split("\n\n")
     assert "queries of one document             25.0%" in facts.splitlines()
@@ -119,11 +110,11 @@ def test_rows_and_columns():
     assert re.split("  +", header) == ["mean [90 % interval]", "@1", "@2", "@3", "all"]
     labels = [row.split("  ")[0] for row in rows if not row.startswith("  ")]
     assert labels == ["ndcg", "query_auc", "mrr(threshold=1)", "dcg"]
-    scores = query_scores(Y, SCORE, "ndcg@1", groups=GROUPS)
+    scores = rs.query_scores(Y, SCORE, "ndcg@1", groups=GROUPS)
     numbers = scores.mean()["ndcg@1"], *scores.interval(0.9, method="t")["ndcg@1"]
     shown = "{:.2f} [{:.2f}, {:.2f}]".format(*numbers)
     # that of random orders is below the mean
-    chance = evaluate(Y, np.zeros(11), "ndcg@1", groups=GROUPS)["ndcg@1"]
+    chance = rs.evaluate(Y, np.zeros(11), "ndcg@1", groups=GROUPS)["ndcg@1"]
     assert rows[1].startswith("  random order  ")
     assert rows[1][rows[0].index(shown) :].startswith(f"{chance:.2f}  ")
     kinds, cuts = ("ndcg", "map", "mrr", "precision", "recall"), ("@1", "@5", "@10", "")
@@ -135,8 +126,8 @@ def test_rows_and_columns():
 def test_lists_of_some_documents_are_not_compared_with_a_random_order_of_them():
     actual = {"ann": [1, 2, 30], "bob": [3, 40], "cho": [5]}
     lists = {"ann": [1, 10, 11, 12], "bob": [13, 14, 3, 15]}
-    documents = from_ranked_lists(actual, {"top": lists, "all": {**lists, "cho": [5, 6]}})
-    text = ranking_report(**documents, metrics=["recall", "mrr"], k=3)
+    documents = rs.from_ranked_lists(actual, {"top": lists, "all": {**lists, "cho": [5, 6]}})
+    text = rs.ranking_report(**documents, metrics=["recall", "mrr"], k=3)
     assert "random order" not in text
     cells = [re.split("  +", row) for row in text.partition("\n\n")[0].splitlines()]
     facts = {name: values for name, *values in cells}
@@ -145,7 +136,7 @@ def test_lists_of_some_documents_are_not_compared_with_a_random_order_of_them():
     assert facts["retrieved documents of a query"] == ["0 to 4, median 4", "2 to 4, median 4"]
     assert facts["queries without results"] == ["33.3%", "0.0%"]
     assert text.to_html(plots=False).count("queries without results") == 1
-    assert "retrieved" not in ranking_report(Y, SCORE, groups=GROUPS)
+    assert "retrieved" not in rs.ranking_report(Y, SCORE, groups=GROUPS)
 
 
 @pytest.mark.parametrize("given", [{}, {"sample_weight": 2}, {"ties": "stable"}])
@@ -155,13 +146,13 @@ def test_random_orders_have_the_mean_of_equal_scores(data, given):
     report = as_dict(y, models["one"], groups=groups, k=(1, 10), **given)["metrics"]
     names = list(report)
     equal = {o: v for o, v in given.items() if o != "ties"}
-    expected = evaluate(y, np.zeros(len(y)), names, groups=groups, **equal)
+    expected = rs.evaluate(y, np.zeros(len(y)), names, groups=groups, **equal)
     assert {name: one["random_order"] for name, one in report.items()} == pytest.approx(expected)
     # those that are 0 or not known have no row
     given = {"groups": groups, "k": 5, "metrics": ["spearman", "ndcg(adjusted=true)", "mrr", size]}
     report = as_dict(y, models["one"], **given)["metrics"]
     assert [n for n, one in report.items() if not np.isnan(one["random_order"])] == ["mrr@5"]
-    assert ranking_report(y, models["one"], **given).count("random order") == 1
+    assert rs.ranking_report(y, models["one"], **given).count("random order") == 1
 
 
 @pytest.mark.parametrize(
@@ -176,17 +167,17 @@ def test_random_orders_have_the_mean_of_equal_scores(data, given):
 def test_refuses_arguments_out_of_range(data, given, error, message):
     y, models, groups, _ = data
     with pytest.raises(error, match=message):
-        ranking_report(y, models["one"], groups=groups, **given)
+        rs.ranking_report(y, models["one"], groups=groups, **given)
 
 
 @pytest.mark.parametrize("has_segments", [True, False])
 def test_the_text_has_all_cells_and_the_report_its_parts(data, has_segments):
     y, models, groups, device = data
     by, given = ({"device": device} if has_segments else None), {"groups": groups, **K}
-    report = ranking_report(y, models, by=by, random_state=0, **given)
+    report = rs.ranking_report(y, models, by=by, random_state=0, **given)
     assert isinstance(report, str)
     assert repr(report) == str(report)
-    shown = compare(report.scores, by=by and "device", random_state=0).to_string(digits=3)
+    shown = rs.compare(report.scores, by=by and "device", random_state=0).to_string(digits=3)
     assert report.endswith(f"\n\n{shown}")
     for name, scores in report.scores.items():
         part = report.partition(f"\n{name}\n\n")[2]
@@ -199,9 +190,9 @@ def test_the_text_has_all_cells_and_the_report_its_parts(data, has_segments):
         assert same == report
         assert same.comparison["map@1", "two"] == report.comparison["map@1", "two"]
         assert same.to_html(plots=False) == report.to_html(plots=False)
-    single = ranking_report(y, models["one"], **given)
+    single = rs.ranking_report(y, models["one"], **given)
     assert (single.comparison, single.segments, list(single.scores)) == (None, {}, [""])
-    assert "Compared" not in ranking_report(y, {"one": models["one"]}, **given)
+    assert "Compared" not in rs.ranking_report(y, {"one": models["one"]}, **given)
 
 
 @pytest.mark.parametrize("rule", ["drop", "irrelevant"])
@@ -213,15 +204,15 @@ def test_bounds_are_those_of_score_bounds(data, rule):
     given["metrics"] = ["ndcg", "mrr", "query_auc"]
     report = as_dict(y, models["one"][few], bounds=True, **given)["metrics"]
     names = [name for name in report if name != "query_auc"]
-    bounds = score_bounds(y, models["one"][few], names, groups=groups[few]).mean()
+    bounds = rs.score_bounds(y, models["one"][few], names, groups=groups[few]).mean()
     for name, (low, high) in bounds.items():
         assert (report[name]["lowest"], report[name]["highest"]) == (low, high)
         assert high > low
     assert "lowest" not in report["query_auc"]  # no labels are known to be the best for it
-    *_, title, ndcg, _ = ranking_report(y, models["one"][few], bounds=True, **given).splitlines()
+    *_, title, ndcg, _ = rs.ranking_report(y, models["one"][few], bounds=True, **given).splitlines()
     assert re.split("  +", title) == ["[lowest, highest mean of any missing labels]", "@1", "@5"]
     assert ndcg.endswith("[{:.3f}, {:.3f}]".format(*bounds["ndcg@5"]))
-    assert "missing labels" not in ranking_report(y, models["one"][few], **given)
+    assert "missing labels" not in rs.ranking_report(y, models["one"][few], **given)
 
 
 @pytest.mark.parametrize("by_name", [False, True])
@@ -233,12 +224,12 @@ def test_effective_clicks_and_clipped_documents(data, by_name):
     given = {"metrics": "dcg", "k": 3, "clip": 0.1, "propensity": "seen" if by_name else seen}
     report = as_dict(clicks, score, **given)
     keys = ("clicks", "effective_clicks", "documents_clipped")
-    summary = propensity_summary(clicks, seen, clip=0.1)
+    summary = rs.propensity_summary(clicks, seen, clip=0.1)
     expected = summary.n_clicks, summary.effective_clicks, summary.clipped_share
     assert tuple(report["data"][key] for key in keys) == expected
-    scores = query_scores(clicks, score, "dcg@3", propensity=seen, clip=0.1)
+    scores = rs.query_scores(clicks, score, "dcg@3", propensity=seen, clip=0.1)
     assert report["metrics"]["dcg@3"]["mean"] == scores.mean()["dcg@3"]
-    text = ranking_report(clicks, score, **given)
+    text = rs.ranking_report(clicks, score, **given)
     assert f"{summary.n_clicks}, {summary.effective_clicks:.0f}" in text
     assert re.search(f"documents with a clipped propensity +{summary.clipped_share:.1%}", text)
     assert "clicks" not in as_dict(clicks, score, metrics="dcg")["data"]
