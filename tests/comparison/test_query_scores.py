@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frames import pl
-from query_values import scores_of
+from query_values import error_and_freedom, scores_of
 from scipy import stats
 
 from sklearn_rankscore import QueryScores, evaluate, make_ranking, ndcg_score, query_scores
@@ -75,13 +75,29 @@ def test_forms_of_input_and_options(data):
     np.testing.assert_array_equal(scores.included(), [[True, False], [True, True]])
 
 
-def test_t_intervals_and_standard_errors_are_scipys():
-    scores = skewed()
-    for confidence in (0.5, 0.95, 0.99):
-        for metric, interval in scores.interval(confidence, method="t").items():
-            test = stats.ttest_1samp(scores[metric], 0.0)
-            assert interval == pytest.approx(tuple(test.confidence_interval(confidence)), rel=1e-12)
-            assert scores.standard_error()[metric] == pytest.approx(stats.sem(scores[metric]))
+@pytest.mark.parametrize("head", [None, 1.0, 30, 100])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
+def test_t_intervals_and_standard_errors(confidence, head):
+    """Those of SciPy, or of an unbiased quadratic form in values of unequal weights."""
+    values = skewed(9, 1)["m0"]
+    if head is None:
+        error, weights = stats.sem(values), None
+        expected = tuple(stats.ttest_1samp(values, 0.0).confidence_interval(confidence))
+    else:
+        weights = np.append(np.random.default_rng(0).lognormal(size=8), head)
+        error, freedom = error_and_freedom(values, weights)
+        half = stats.t.ppf((1 + confidence) / 2, freedom) * error
+        expected = np.average(values, weights=weights) + np.array([-half, half])
+    scores = scores_of(values, None, weights)
+    assert scores.standard_error()["m0"] == pytest.approx(error)
+    rel = 1e-12 if head is None else 1e-9
+    assert scores.interval(confidence, method="t")["m0"] == pytest.approx(tuple(expected), rel=rel)
+
+
+@pytest.mark.parametrize("weights", [[1e300, 1e-300, 1.0], [1, 1, 250.0], [2.0]])
+def test_all_weight_on_one_query_leaves_no_error(weights):
+    one = scores_of(np.linspace(0.5, 0.9, len(weights)), None, weights)
+    assert np.isnan([one.standard_error()["m0"], *one.interval(method="t")["m0"]]).all()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -152,19 +168,6 @@ def test_frames(data, library, kind):
     np.testing.assert_array_equal(frame["query"].to_numpy(), np.arange(60))
     tuples = QueryScores([("a", 1), ("a", 2)], [[0.0], [1.0]], ["m"])
     assert [tuple(q) for q in tuples.to_frame(library)["query"]] == [("a", 1), ("a", 2)]
-
-
-def test_tables():
-    scores = QueryScores(pd.Series(["a", "b"]), [[0.5, np.nan], [1.0, 0.25]], ["ndcg", "<auc>"])
-    assert repr(scores).splitlines() == [
-        "QueryScores of 2 queries",
-        "         mean  std. error  queries",
-        "ndcg   0.7500      0.2500        2",
-        "<auc>  0.2500         nan        1",
-    ]
-    html = scores._repr_html_()
-    assert "<th>&lt;auc&gt;</th><td>0.2500</td>" in html
-    assert html.count("<tr>") == 3
 
 
 NO_IDS = [[np.nan, 1], np.array([1, np.nan]), [None, 1], [("a", None), 1]]

@@ -68,13 +68,14 @@ def test_each_query_gets_its_own_segment_in_any_form(form):
     given = query_scores(y, systems, "mrr", segments=segments)
     expected = {"x": 0.75, "y": 0, "z": 1}
     assert dict(means(given["one"].by())) == expected
+    report = ranking_report(y, systems["one"], metrics="mrr", by=segments, output_dict=True)
+    assert {one["value"]: one["mean"] for one in report["segments"]} == expected
+    assert len({one["column"] for one in report["segments"]}) == 1
     if form in OF_QUERIES:
         scores = query_scores(y, systems, "mrr")
         assert dict(means(scores["one"].by(segments))) == expected
         compared = compare(scores, by=segments)
         assert {one.segment.value for one in compared} == {"all queries", *expected}
-        report = ranking_report(y, systems["one"], metrics="mrr", by=segments, output_dict=True)
-        assert len({one["column"] for one in report["segments"]}) == 1
 
 
 def by_key(ids, **columns):
@@ -98,16 +99,6 @@ REFUSED = [
     (lambda: of_documents(np.arange(10)), "constant within each .* varies within 5 queries"),
     (lambda: of_documents("country"), r"'country'.* such as segments=X\['country'\]"),
     (lambda: of_documents(3), "segments must be .*; got 3"),
-    (
-        lambda: query_scores(
-            pd.Series([1, 0, 0], list("abc")),
-            [2, 1, 1],
-            "mrr",
-            groups=[0, 0, 1],
-            segments=pd.Series(["x", "x", "y"], list("bac")),
-        ),
-        "the same row labels in different orders",
-    ),
     # the index of a Series after `reset_index`, whose values may be in any order
     *(
         (lambda ids=ids, of=of: own([1, 0, 0], ids=ids).by(of), COUNTS)
@@ -127,11 +118,7 @@ REFUSED = [
     (lambda: STORED["b"].by(), r"have no segments\. Pass segments="),
     (lambda: STORED["a"].by(True), "or names of segments of the scores"),
     (lambda: compare(STORED, by=["device", "devise"]), r"'devise'.*; they have 'device'\."),
-    (lambda: compare(STORED, by="devise"), r"'devise'.*; they have 'device'\."),
-    (
-        lambda: STORED["a"].by()["own", ("device", "z")],
-        r"no segment .*are \('own', \('device', 'x'",
-    ),
+    (lambda: STORED["a"].by()["own", ("device", "z")], r"no segment .* \('own', \('device', 'x'"),
     *(
         (lambda of=of: own([1, 0, 0]).by({"c": of(["missing", "z", None])}), "text 'missing'.*'c'")
         for of in (list, pd.Series, *((pl.Series, pa.array) if pl else ()))

@@ -54,33 +54,23 @@ def size(block):
     return block.sizes
 
 
-@pytest.mark.parametrize(
-    ("given", "by"),
-    [
-        ({}, None), ({}, "mapping"), ({"sample_weight": 2, "method": "t"}, "columns"),
-        ({"like": "trec_eval", "confidence": 0.9}, "level"),
-        ({"gain": "exponential", "metrics": [size, "ndcg"]}, "columns"),
-        ({"threshold": 1, "metrics": "map"}, "level"),
-    ],
-)  # fmt: skip
-def test_numbers_are_those_of_the_functions(data, given, by):
-    """Means, intervals, segments and differences; segments by every way to give them."""
+@pytest.mark.parametrize("has_segments", [True, False])
+@pytest.mark.parametrize("given", [
+    {}, {"sample_weight": 2, "method": "t"}, {"like": "trec_eval", "confidence": 0.9},
+    {"gain": "exponential", "metrics": [size, "ndcg"]}, {"threshold": 1, "metrics": "map"},
+])  # fmt: skip
+def test_numbers_are_those_of_the_functions(data, given, has_segments):
+    """Means, intervals, segments and differences."""
     y, models, groups, device = data
-    ids, first = np.unique(groups, return_index=True)
-    of_query = dict(zip(ids.tolist(), device[first], strict=True))
-    index = pd.MultiIndex.from_arrays([groups, device], names=["qid", "device"])
-    labels = pd.Series(y, index) if by == "level" else y
-    segments = {"mapping": of_query, "columns": {"device": device}, "level": "device"}.get(by)
-    given = {**given, "groups": groups, "random_state": 0}
+    by, given = ({"device": device} if has_segments else None), {**given, "groups": groups}
     if "sample_weight" in given:
         given["sample_weight"] = 1.0 + groups % 3
-    report = as_dict(labels, models, **{**K, **given}, by=segments)
-    metrics = given.pop("metrics", ["ndcg", "map"])
+    report = as_dict(y, models, **{**K, **given}, by=by, random_state=0)
+    metrics, inference = given.pop("metrics", ["ndcg", "map"]), {"random_state": 0}
     names = [size] * (metrics[0] is size) + [n for n in NAMES if n.partition("@")[0] in metrics]
-    inference = {o: given.pop(o) for o in ("method", "confidence", "random_state") if o in given}
-    columns = {"segments": of_query if by == "mapping" else {"device": device}} if by else {}
-    scores = rs.query_scores(y, models, names, **columns, **given)
-    compared = rs.compare(scores, by=[*scores["one"].segments] if by else None, **inference)
+    inference |= {o: given.pop(o) for o in ("method", "confidence") if o in given}
+    scores = rs.query_scores(y, models, names, segments=by, **given)
+    compared = rs.compare(scores, by=by and "device", **inference)
     assert "segments" not in report["one"] or by
     for name, of in scores.items():
         ends, values = of.interval(**inference), of.mean()
