@@ -9,7 +9,7 @@ import pytest
 from query_values import pair_of, scores_of
 from scipy import stats
 
-from sklearn_rankscore import QueryScores, compare, ndcg_score, query_scores
+from sklearn_rankscore import compare, ndcg_score, query_scores
 from sklearn_rankscore.comparison import Interval
 
 
@@ -23,19 +23,23 @@ def test_hits_have_the_interval_of_clopper_and_pearson(n, confidence):
         assert interval == pytest.approx(tuple(exact), abs=0.003)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_ends_are_quantiles_over_uniform_weights_with_one_further_value(weighted):
-    random = np.random.default_rng(0)
-    values = random.beta(2, 1, size=12)
-    weights = random.lognormal(size=12) if weighted else np.ones(12)
-    drawn = random.exponential(size=(200_000, 13))
+def drawn_means(values, weights, end):
+    """Means with uniform weights, of the values and a further one at an end of their range."""
+    drawn = np.random.default_rng(0).exponential(size=(200_000, len(values) + 1))
     drawn *= np.append(weights, (weights**2).sum() / weights.sum())
-    low, high = (drawn @ np.append(values, end) / drawn.sum(axis=1) for end in (0, 1))
-    expected = np.quantile(low, 0.05), np.quantile(high, 0.95)
-    interval = scores_of(values, ["ndcg@10"], weights if weighted else None).interval(0.9)[
-        "ndcg@10"
-    ]
-    assert interval == pytest.approx(expected, abs=0.002)
+    return drawn @ np.append(values, end) / drawn.sum(axis=1)
+
+
+@pytest.mark.parametrize("weights", [np.ones(12), np.random.default_rng(0).lognormal(size=12)])
+def test_ends_and_margins_of_few_queries_are_quantiles_of_drawn_means(weights):
+    values = np.random.default_rng(1).beta(2, 1, size=12)
+    low, high = scores_of(values, ["ndcg@10"], weights).interval(0.9)["ndcg@10"]
+    assert low == pytest.approx(np.quantile(drawn_means(values, weights, 0), 0.05), abs=0.002)
+    assert high == pytest.approx(np.quantile(drawn_means(values, weights, 1), 0.95), abs=0.002)
+    lost = np.where(np.arange(12) % 4, 0, -0.1)
+    (one,) = compare(pair_of(lost, ["ndcg"], weights, start=1), margin=0.25)
+    expected = np.mean(drawn_means(lost, weights, -1) <= -0.25)
+    assert one.noninferiority_p_value == pytest.approx(expected, rel=0.05)
 
 
 SHARE, SIGNED, UNKNOWN = (0, 1), (-1, 1), (-np.inf, np.inf)
@@ -64,24 +68,25 @@ def test_the_range_of_a_metric_comes_from_its_name_or_its_values(metric, scale, 
     assert scores_of(values, [metric]).interval()[metric] == pytest.approx(stated)
 
 
+def copies(scores):
+    return scores, pickle.loads(pickle.dumps(scores)), scores.select(slice(None)), replace(scores)
+
+
 def test_limits_state_the_range_of_a_metric():
     values, names = np.random.default_rng(1).random((30, 1)), ["own"]
-    expected = scores_of(values, ["ndcg"]).interval()["ndcg"]
-    own = QueryScores(range(30), 4 * values - 1, names, limits={"own": (-1, 3)})
-    for same in (own, pickle.loads(pickle.dumps(own)), own.select(slice(None)), replace(own)):
-        low, high = 4 * np.array(expected) - 1
-        assert same.interval()["own"] == pytest.approx((low, high))
+    expected = 4 * np.array(scores_of(values, ["ndcg"]).interval()["ndcg"]) - 1
+    for same in copies(scores_of(4 * values - 1, names, limits={"own": (-1, 3)})):
+        assert same.interval()["own"] == pytest.approx(tuple(expected))
     # values beyond them are not bounded by them
-    wrong = QueryScores(range(30), values, names, limits={"own": (0, 0.5)})
+    wrong = scores_of(values, names, limits={"own": (0, 0.5)})
     assert wrong.interval()["own"] == scores_of(values, ["dcg"]).interval()["dcg"]
     # unless rounding moved them
-    exact, rounded = (
-        scores_of(np.full(20, v), ["ndcg"]).interval()["ndcg"] for v in (1, 1 + 1e-12)
-    )
+    constant = scores_of(np.full(20, 1.0), ["ndcg"]), scores_of(np.full(20, 1 + 1e-12), ["ndcg"])
+    exact, rounded = (of.interval()["ndcg"] for of in constant)
     assert rounded == pytest.approx(exact)
     assert rounded.high == 1
     with pytest.raises(ValueError, match="limits are those of metrics; 'mrr' is none of them"):
-        QueryScores(range(30), values, names, limits={"mrr": (0, 1)})
+        scores_of(values, names, limits={"mrr": (0, 1)})
 
 
 CLICKED = {"propensity": [1, 0.5] * 10}
@@ -112,9 +117,8 @@ def test_another_name_does_not_change_the_interval(metric, options, is_known):
     assert np.isfinite(own).all() == is_known  # without a range, equal values have none
     for name in ("another", "mrr", "dcg"):
         scores = query_scores(*data, {name: metric}, groups=groups, **options)
-        assert scores.metrics == (name,)
-        for same in (scores, pickle.loads(pickle.dumps(scores)), scores.select(slice(None))):
-            assert same.interval()[name] == pytest.approx(own, nan_ok=True)
+        for same in copies(scores):
+            assert same.interval() == {name: pytest.approx(own, nan_ok=True)}
 
 
 def test_equal_values_are_no_certainty():
