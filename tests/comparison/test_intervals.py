@@ -121,15 +121,6 @@ def test_another_name_does_not_change_the_interval(metric, options, is_known):
             assert same.interval() == {name: pytest.approx(own, nan_ok=True)}
 
 
-def test_equal_values_are_no_certainty():
-    constant = scores_of(np.full((20, 3), 0.5), ["ndcg", "kendall_tau", "dcg"])
-    exact = stats.binomtest(20, 20).proportion_ci().low
-    intervals = constant.interval()
-    assert intervals["ndcg"] == pytest.approx((exact / 2, 1 - exact / 2), abs=2e-3)
-    assert intervals["kendall_tau"].low == pytest.approx(1.5 * exact - 1, abs=2e-3)
-    assert np.isnan(intervals["dcg"]).all()
-
-
 HALVES = np.tile([1.0, 20.0], 150)  # of these weights, ten queries are as many as 5.5 equal ones
 
 
