@@ -105,27 +105,21 @@ def test_small_wins_that_hide_rare_losses_get_no_verdict(n, deviation, method):
 
 LOSSES = np.append(0.09 - 0.0001 * np.arange(30), 1.0) - 0.1
 SKEWED = np.append(0.02 * np.random.default_rng(0).random(60), -0.25)
+VERDICTS = [
+    # equal differences get a verdict where the range bounds all others
+    (np.ones(40), "permutation", "better", 1),
+    # thirty small losses and one large win: the ranks and the mean have different signs
+    (LOSSES, "wilcoxon", "undecided", -1),
+    (-LOSSES, "wilcoxon", "undecided", 1),
+    # one large loss among many small wins, which the ranks alone call a gain
+    (SKEWED, "wilcoxon", "undecided", 1),
+]
 
 
-@pytest.mark.parametrize(
-    ("values", "test", "verdict", "direction"),
-    [
-        # equal differences get a verdict where the range bounds all others
-        (np.ones(40), "permutation", "better", 1),
-        # thirty small losses and one large win: the ranks and the mean have different signs
-        (LOSSES, "wilcoxon", "undecided", -1),
-        (-LOSSES, "wilcoxon", "undecided", 1),
-        # one large loss among many small wins, which the ranks alone call a gain
-        (SKEWED, "wilcoxon", "undecided", 1),
-    ],
-)
+@pytest.mark.parametrize(("values", "test", "verdict", "direction"), VERDICTS)
 def test_a_verdict_needs_a_test_and_an_interval(values, test, verdict, direction):
-    start = np.full(len(values), 0.0 if values.max() == 1 else 0.5)
-    systems = {
-        "a": scores_of(start, metrics=["mrr"]),
-        "b": scores_of(start + values, metrics=["mrr"]),
-    }
-    compared = compare(systems, margin=0.001, test=test)
+    start = 0.0 if values.max() == 1 else 0.5
+    compared = compare(pair_of(values, ["mrr"], start=start), margin=0.001, test=test)
     (one,) = compared
     assert one.p_value < 0.001
     assert (one.verdict, one.direction) == (verdict, direction)
@@ -179,20 +173,16 @@ def test_equal_models_are_not_different(test):
     assert one.interval == pytest.approx((0.025 ** (1 / 25) - 1, 1 - 0.025 ** (1 / 25)), abs=1e-3)
 
 
-def test_a_table_names_the_test_the_level_and_the_counts():
-    given = {"test": "t", "method": "t", "confidence": 0.9}
-    comparison = compare(pair(30, 2), **given)
-    title, header, _, row, note = repr(comparison).splitlines()
-    assert title == "Compared with 'first' by the t test"
-    of_models, others = ["baseline", "mean", "difference"], ["90 % interval", "p (holm)"]
-    columns = ["metric", "model", *of_models, *others, "wins/ties/losses"]
-    assert re.split("  +", header) == columns
-    one = comparison["m1", "second"]
-    assert f"{one.difference:+.4f}" in row
-    assert row.endswith(f"{one.wins}/{one.ties}/{one.losses}")
-    assert note.endswith("each metric by itself")
-    all_pairs = repr(compare(pair(30, 2), pairs="all", **given)).splitlines()
-    assert re.split("  +", all_pairs[1]) == [*columns[:2], "versus", *columns[2:]]
+def test_a_table_names_the_level_and_has_a_row_of_each_difference():
+    """The README shows one with a margin."""
+    comparison = compare(pair(30, 2), pairs="all", test="t", confidence=0.9)
+    title, header, _, row, _ = (re.split("  +", line) for line in repr(comparison).splitlines())
+    assert title == ["All pairs by the t test"]
+    columns = ["metric", "model", "versus", "baseline", "mean", "difference", "90 % interval"]
+    assert header == [*columns, "p (holm)", "wins/ties/losses"]
+    one = comparison["m1", "second", "first"]
+    assert row[5] == f"{one.difference:+.4f}"
+    assert row[-1] == f"{one.wins}/{one.ties}/{one.losses}"
     for key in ("m9", ("m9", "second"), 0, slice(2), ("m0", 0)):
         with pytest.raises(KeyError, match=r"no comparison \(.*; the comparisons are \('m0', 'se"):
             comparison[key]

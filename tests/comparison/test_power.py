@@ -33,25 +33,33 @@ def test_sample_sizes_are_those_of_statsmodels(differences):
 
 
 def test_sample_sizes_at_the_limits(differences):
-    same = compare(pair_of(np.zeros(20), ["dcg"]), test="t")
+    same, shifted, single, observed = (
+        compare(pair_of(of, ["dcg"]), test="t")
+        for of in (np.zeros(20), np.full(20, 0.1), [0.5], differences)
+    )
     assert same.queries_needed() == {("dcg", "b"): math.inf}
-    for without_variation in (same, compare(pair_of(np.full(20, 0.1), ["dcg"]), test="t")):
-        assert math.isnan(without_variation.queries_needed(0.1)["dcg", "b"])
-        assert math.isnan(without_variation.detectable_difference()["dcg", "b"])
-        assert math.isnan(without_variation.detectable_difference(n_queries=50)["dcg", "b"])
-    assert compare(pair_of([0.5], ["dcg"]), test="t").detectable_difference()["dcg", "b"] != 0
-    observed = compare(pair_of(differences, ["dcg"]), test="t")
-    mean = differences.mean()
-    assert observed.queries_needed() == observed.queries_needed(mean)
-    with pytest.raises(ValueError, match="power must be between 0 and 1"):
-        observed.queries_needed(0.1, power=80)
-    for n_queries in (0, 1, -5, 2.5):
-        with pytest.raises(ValueError, match="n_queries must be an integer of at least 2"):
-            observed.detectable_difference(n_queries=n_queries)
-    with pytest.raises(TypeError, match="difference must be a number; got 'x'"):
-        observed.queries_needed("x")
-    with pytest.raises(ValueError, match="difference must be finite"):
-        observed.queries_needed(math.nan)
+    for one in (same, shifted):
+        for numbers in (one.queries_needed(0.1), one.detectable_difference(n_queries=50)):
+            assert math.isnan(numbers["dcg", "b"])
+    for one in (same, shifted, single):
+        assert math.isnan(one.detectable_difference()["dcg", "b"])
+    assert observed.queries_needed() == observed.queries_needed(differences.mean())
+
+
+REFUSED = [
+    *(("detectable_difference", {"n_queries": n}, "n_queries must be an integer of at least 2")
+      for n in (0, 1, -5, 2.5)),
+    ("queries_needed", {"power": 80}, "power must be between 0 and 1"),
+    ("queries_needed", {"difference": "x"}, "difference must be a number; got 'x'"),
+    ("queries_needed", {"difference": math.nan}, "difference must be finite"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "options", "message"), REFUSED)
+def test_refusals(differences, method, options, message):
+    compared = compare(pair_of(differences), test="t")
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(compared, method)(**options)
 
 
 @pytest.mark.integration
