@@ -211,22 +211,18 @@ def test_polars_frames_have_text_for_segments_of_several_types(segments, expecte
 def test_a_comparison_by_segment_is_one_of_the_queries_of_each(scale):
     """With the shares of the weight, whatever its unit."""
     random, device = np.random.default_rng(0), np.arange(60) % 3
-    weights = 1.0 + np.arange(60) % 2
-    values, names = random.random((2, 60, 2)), ["m0", "m1"]
+    weights = np.ones(60) if scale is None else 1.0 + np.arange(60) % 2
+    values, given = random.random((2, 60, 2)), {"correction": None, "test": "t"}
 
-    def systems(weights, rows=slice(None)):
-        of_rows = weights if weights is None else weights[rows]
-        given = {"weights": of_rows, "ids": np.arange(60)[rows], "metrics": names}
-        segments = {"device": device[rows]}
-        return {"ab"[i]: scores_of(values[i, rows], segments=segments, **given) for i in (0, 1)}
+    def systems(rows, unit):
+        given = {"segments": {"device": device[rows]}, "ids": np.arange(60)[rows]}
+        given["weights"] = None if unit is None else weights[rows] * unit
+        return {name: scores_of(of[rows], **given) for name, of in zip("ab", values, strict=True)}
 
-    given = {"correction": None, "test": "t"}
-    scaled = None if scale is None else weights * scale
-    whole = compare(systems(scaled), by="device", **given)
-    weights = np.ones(60) if scale is None else weights
+    whole = compare(systems(slice(None), scale), by="device", **given)
     for rows in (slice(None), *(device == value for value in range(3))):
         segment = () if isinstance(rows, slice) else (("device", device[rows][0]),)
-        for expected in compare(systems(weights, rows), **given):
+        for expected in compare(systems(rows, 1.0), **given):
             one = whole[expected.metric, "b", *segment]
             for name in ("difference", "interval", "p_value", "wins", "losses", "model_mean"):
                 assert getattr(one, name) == pytest.approx(getattr(expected, name))
