@@ -10,7 +10,6 @@ from query_values import pair_of, scores_of
 from scipy import stats
 
 from sklearn_rankscore import compare, ndcg_score, query_scores
-from sklearn_rankscore.comparison import Interval
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
@@ -156,13 +155,6 @@ def test_differences_of_fewer_than_six_queries_are_marked(
         low, high = scores_of(won, [metric], weights).interval(method="t")[metric]
         assert one.interval.low <= low + 1e-12
         assert one.interval.high >= high - 1e-12
-
-
-def test_numbers_without_a_sign():
-    assert f"{Interval(-1e-17, 0.1):+.4f}" == "[0.0000, +0.1000]"
-    text = repr(compare({"a": scores_of([np.nan] * 3), "b": scores_of([0.1, 0.2, 0.3])}))
-    assert text.split().count("nan") == 4
-    assert "+nan" not in text
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,6 +1,5 @@
 """All pairs of several systems: tests, corrections, and the table of a paper."""
 
-from importlib import import_module
 from itertools import permutations, product
 
 import numpy as np
@@ -21,32 +20,6 @@ def drawn(n_systems=4, n_queries=40, n_metrics=2, step=0.05):
     easy = random.random((1, n_queries, n_metrics))
     noise = random.normal(size=(n_systems, n_queries, n_metrics)) * 0.1
     return easy + noise + step * np.arange(n_systems)[:, None, None]
-
-
-@pytest.mark.integration
-def test_pairs_agree_with_ranx():
-    ranx = import_module("ranx")
-    random = np.random.default_rng(1)
-    labels = random.integers(0, 3, size=(30, 12))
-
-    def by_id(rows):
-        return {f"q{q}": {f"d{d}": v for d, v in enumerate(r)} for q, r in enumerate(rows.tolist())}
-
-    qrels, runs, given = ranx.Qrels(by_id(labels)), [], {}
-    for name, noise in (("a", 1.0), ("b", 2.0), ("c", 6.0)):
-        scores = labels + noise * random.normal(size=labels.shape)
-        runs.append(ranx.Run(by_id(scores), name=name))
-        given[name] = scores_of(ranx.evaluate(qrels, runs[-1], "mrr@3", return_mean=False), ["mrr"])
-    report = ranx.compare(qrels, runs, ["mrr@3"], stat_test="student", max_p=0.01)
-    compared = compare(given, pairs="all", test="t", correction=None, confidence=0.99)
-    for one in compared:
-        theirs = report.comparisons[one.model, one.baseline]["mrr@3"]["p_value"]
-        assert one.p_value == pytest.approx(theirs)
-    # the marks of ranx are in the text of its report, after each mean
-    lines = [line for line in str(report).splitlines() if line[:1] in "abc"]
-    expected = ["".join("abc"["ᵃᵇᶜ".index(c)] for c in line if c in "ᵃᵇᶜ") for line in lines]
-    assert any(expected)
-    assert compared.system_table().to_frame()["mrr better than"].tolist() == expected
 
 
 def tukey_of(values, weights=None, **given):

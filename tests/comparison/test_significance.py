@@ -1,6 +1,5 @@
 """Significance tests of paired differences, against enumeration, exact distributions and SciPy."""
 
-import itertools
 import math
 
 import numpy as np
@@ -63,10 +62,10 @@ def test_differences_that_rounding_tells_apart_are_equal():
     assert p_values(others / 5 - hits / 5) == pytest.approx([expected])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_resamples", [999, 40_000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_random_flips_estimate_the_exact_p_value(weighted, n_resamples):
+    """Also of 300 queries, if the differences of a few are much larger than all others."""
     random = np.random.default_rng(0)
     integers = np.rint(random.normal(size=(300, 6)) ** 3 * 9 + 3 * np.arange(6)).astype(int)
     weights = random.choice([1, 2, 5], size=300) if weighted else np.ones(300, dtype=int)
@@ -183,19 +182,3 @@ def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding():
     assert len(np.unique(np.abs(first - second))) > len(np.unique(np.abs(tenths)))
     measured = p_values(first - second, test="wilcoxon")
     assert measured == pytest.approx([stats.wilcoxon(tenths).pvalue], rel=1e-12)
-
-
-def test_few_dominant_queries_among_many_are_flipped():
-    """Against the normal distribution of the others, for all signs of the heavy queries."""
-    n_heavy = 9
-    random = np.random.default_rng(n_heavy)
-    heavy = random.uniform(0.5, 1.5, size=(6, n_heavy)) * random.choice([-1, 1], size=(6, n_heavy))
-    others = random.normal(size=(6, 1000))
-    weights = np.append(np.full(n_heavy, 1000.0), np.ones(1000))
-    measured = p_values(np.hstack([heavy, others]).T, weights, n_resamples=40_000)
-    signs = np.array(list(itertools.product((-1, 1), repeat=n_heavy)))
-    left = np.abs(np.hstack([heavy, others]) @ weights) - 1000 * signs @ np.abs(heavy).T
-    expected = 2 * stats.norm.sf(left / np.sqrt((others**2).sum(axis=1))).mean(axis=0)
-    expected = np.minimum(expected, 1)
-    error = np.sqrt(expected * (1 - expected) / 40_000)
-    np.testing.assert_array_less(np.abs(measured - expected), 4 * error + 0.002)
