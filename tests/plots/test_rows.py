@@ -81,17 +81,14 @@ def test_numbers_are_written_where_there_is_room(systems):
     assert {line.get_linewidth() for line in display.intervals_} == {5}
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        (-1e-7, "−1e-07 [−1.5e-07, −5e-08]"),
-        (2e-4, "+0.0002 [+0.0001, +0.0003]"),
-        (4e-4, "0.000 [0.000, +0.001]"),
-        (-0.25, "−0.250 [−0.375, −0.125]"),
-        (1e-14, "0.000 [0.000, 0.000]"),
-        (np.nan, "nan [nan, nan]"),
-    ],
-)
+WRITTEN = {
+    -1e-7: "−1e-07 [−1.5e-07, −5e-08]", 2e-4: "+0.0002 [+0.0001, +0.0003]",
+    4e-4: "0.000 [0.000, +0.001]", -0.25: "−0.250 [−0.375, −0.125]",
+    1e-14: "0.000 [0.000, 0.000]", np.nan: "nan [nan, nan]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "written"), WRITTEN.items())
 def test_numbers_of_rows_have_signs_and_digits(value, written):
     ends = sorted([value * 1.5, value / 2])
     shown = rs.ForestDisplay(labels=["m"], values=[value], intervals=[ends]).plot().texts_
