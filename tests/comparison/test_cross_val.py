@@ -188,6 +188,7 @@ REFUSED = [
     ("mrr", {"cv": 31}, V, "more than the number of queries"),
     ("mrr", {"y": [1, 0]}, V, "inconsistent numbers of samples"),
     ("mrr", {"y": "text"}, V, "are text, such as 'n'"),
+    ("mrr", {"estimator": {"a": Unfit()}}, T, "takes one estimator; got a dict"),
     ("mrr", {"X": "array"}, rs.NoGroupsError, "No query ids reached cross_val_query_scores"),
 ]
 

@@ -131,6 +131,7 @@ def test_what_cannot_be_told(method):
     for unknown in (own(0.5), own(np.nan, np.nan)):
         assert np.isnan(unknown.interval(method=method)["m"]).all()
     assert np.isnan(own(np.nan, np.nan).mean()["m"])
+    assert repr(own(0.5)).split()[-4:] == ["m", "0.5000", "nan", "1"]
     assert own(*[0.1] * 20).interval(method=method)["m"] == pytest.approx((0.1, 0.1))
     low, high = own(0.0, 1.0).interval(method=method, random_state=0)["m"]
     assert low < 0.5 < high
