@@ -21,18 +21,15 @@ FORMS |= {"date": np.ndarray.tolist, "pandas": pd.to_datetime}
 def test_queries_of_two_results(first, second):
     a, b = np.random.default_rng(0).random((2, 40))
     order = np.random.default_rng(1).permutation(40)
-    model = scores_of(b[order], ["m"], ids=FORMS[second](DAYS[order]))
-    (one,) = rs.compare({"a": scores_of(a, ["m"], ids=FORMS[first](DAYS)), "b": model}, test="t")
+    one = scores_of(a, ["m"], ids=FORMS[first](DAYS))
+    other = scores_of(b[order], ["m"], ids=FORMS[second](DAYS[order]))
+    (paired,) = rs.compare({"a": one, "b": other}, test="t")
     (expected,) = rs.compare({"a": scores_of(a, ["m"]), "b": scores_of(b, ["m"])}, test="t")
-    assert one.difference == expected.difference == pytest.approx(np.mean(b - a))
-    assert one.p_value == pytest.approx(expected.p_value)
-    labeled = [
-        scores_of(of[:20], ["m"], ids=FORMS[unit](DAYS[:20]))
-        for of, unit in ((a, first), (b, second))
-    ]
-    unlabeled = scores_of(b[20:], ["m"], ids=FORMS[second](DAYS[20:]))
-    together, apart = (rs.rectify(*labeled, others)["m"] for others in (model, unlabeled))
-    assert together.interval == pytest.approx(apart.interval)
+    assert paired.difference == expected.difference == pytest.approx(np.mean(b - a))
+    assert paired.p_value == pytest.approx(expected.p_value)
+    human, machine = one.select(slice(20)), other.select(order < 20)
+    together, apart = (rs.rectify(human, machine, of) for of in (other, other.select(order >= 20)))
+    assert together["m"].interval == pytest.approx(apart["m"].interval)
 
 
 @pytest.mark.parametrize("form", FORMS)
