@@ -32,6 +32,18 @@ def test_sample_sizes_are_those_of_statsmodels(differences):
         assert detectable == pytest.approx(effect * deviation, rel=1e-4)
 
 
+@pytest.mark.parametrize(("effect", "n"), [(0.2, 199), (0.5, 34), (0.8, 15)])
+def test_sample_sizes_of_small_medium_and_large_effects(differences, effect, n):
+    """As G*Power has them for pairs, a power of .8 and a level of .05."""
+    compared = compare(pair_of(differences, ["dcg"]), test="t")
+    difference = effect * differences.std(ddof=1)
+    assert compared.queries_needed(difference) == {("dcg", "b"): n}
+    (fewer,), (as_many,) = (
+        compared.detectable_difference(n_queries=of).values() for of in (n - 1, n)
+    )
+    assert as_many <= difference < fewer
+
+
 def test_sample_sizes_at_the_limits(differences):
     same, shifted, single, observed = (
         compare(pair_of(of, ["dcg"]), test="t")
