@@ -5,16 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn import model_selection as ms
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    KFold,
-    LeaveOneGroupOut,
-    ShuffleSplit,
-    cross_val_predict,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -47,22 +40,24 @@ class Unfit(Ridge):
         raise AssertionError("fitted")
 
 
-@pytest.mark.parametrize("cv", [rs.QueryKFold(4), GroupKFold(3), LeaveOneGroupOut()], ids=repr)
+@pytest.mark.parametrize(
+    "cv", [rs.QueryKFold(4), ms.GroupKFold(3), ms.LeaveOneGroupOut()], ids=repr
+)
 @pytest.mark.parametrize("kind", ["regressor", "weighted", "classifier"])
 def test_every_query_is_scored_in_its_own_fold(arrays, cv, kind):
     """By hand, one fold after the other; parameters of the fit are cut to the training fold."""
     X, y, groups = arrays
     names = np.array([f"q{g:02}" for g in groups])
     weights = np.random.default_rng(0).uniform(0.01, 5, size=len(y))
-    predicted, model = np.zeros(len(y)), Ridge()
-    if kind == "classifier":  # which ranks by its expected grade
-        model = LogisticRegression(max_iter=20, tol=0.1)
+    predicted, is_classifier = np.zeros(len(y)), kind == "classifier"
+    model = LogisticRegression(max_iter=20, tol=0.1) if is_classifier else Ridge()
     for train, test in cv.split(X, y, names):
         given = {"sample_weight": weights[train]} if kind == "weighted" else {}
         fitted = clone(model).fit(X[train], y[train], **given)
-        predicted[test] = fitted.predict(X[test])
-        if kind == "classifier":
-            predicted[test] = fitted.predict_proba(X[test]) @ fitted.classes_
+        predicted[test] = (  # a classifier ranks by its expected grade
+            fitted.predict_proba(X[test]) @ fitted.classes_ if is_classifier
+            else fitted.predict(X[test])
+        )  # fmt: skip
     of_queries = np.arange(1.0, 31)
     given = {"groups": names, "sample_weight": of_queries[groups], "gain": "exponential"}
     expected = rs.query_scores(y, predicted, METRICS, **given)
@@ -84,7 +79,7 @@ class Grouped(Ridge):
 
 GROUPED = rs.QueryRanker(Grouped(), group_param="group")
 PIPELINE = make_pipeline(FunctionTransformer(), GROUPED)
-SEARCH = GridSearchCV(PIPELINE, {}, scoring="mrr", cv=rs.QueryKFold(2))
+SEARCH = ms.GridSearchCV(PIPELINE, {}, scoring="mrr", cv=rs.QueryKFold(2))
 
 
 def test_ids_and_folds_may_come_in_any_way(arrays, table):
@@ -92,10 +87,8 @@ def test_ids_and_folds_may_come_in_any_way(arrays, table):
     X, y, groups = arrays
     frame, labels = table
     by_index = frame.set_index("qid")
-    session, of_session = (
-        frame.rename(columns={"qid": "session"}),
-        rs.QueryKFold(3, groups="session"),
-    )
+    session = frame.rename(columns={"qid": "session"})
+    of_session = rs.QueryKFold(3, groups="session")
     expected = rs.cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)
     for model, *data, given in (
         (GROUPED, frame, labels, {}),
@@ -114,7 +107,7 @@ def test_ids_and_folds_may_come_in_any_way(arrays, table):
         np.testing.assert_allclose(scores.values, expected.values)
         np.testing.assert_array_equal(scores.ids, expected.ids)
     # a splitter of scikit-learn gets the ids of the data
-    assert len(rs.cross_val_query_scores(GROUPED, frame, labels, "mrr", cv=GroupKFold(3))) == 30
+    assert len(rs.cross_val_query_scores(GROUPED, frame, labels, "mrr", cv=ms.GroupKFold(3))) == 30
 
 
 def test_metadata_routing_feeds_splitter_and_ranker(arrays):
@@ -134,33 +127,32 @@ def test_metadata_routing_feeds_splitter_and_ranker(arrays):
 def test_metrics_that_judge_by_another_target(with_orders):
     """The models, folds and scores are those of cross_val_predict."""
     X, y, orders = with_orders
-    ranker, given = rs.QueryRanker(Ridge()), {"cv": rs.QueryKFold(3)}
-    predicted = cross_val_predict(ranker, X, y, **given)
-    by_orders = rs.query_scores(orders, predicted, "recall@5", groups=X["qid"])["recall@5"]
-    by_labels = rs.query_scores(y, predicted, ["ndcg@5", "recall@5"], groups=X["qid"])
+    given = {"estimator": rs.QueryRanker(Ridge()), "X": X, "y": y, "cv": rs.QueryKFold(3)}
+    data = {"y_score": ms.cross_val_predict(**given), "groups": X["qid"]}
+    by_orders = rs.query_scores(orders, **data, metrics="recall@5")["recall@5"]
+    by_labels = rs.query_scores(y, **data, metrics=["ndcg@5", "recall@5"])
     assert not np.allclose(by_orders, by_labels["recall@5"])
-    scores = rs.cross_val_query_scores(ranker, X, y, ["ndcg@5", RECALL, "recall@5"], **given)
+    scores = rs.cross_val_query_scores(metrics=["ndcg@5", RECALL, "recall@5"], **given)
     assert scores.metrics == ("ndcg@5", RECALL, "recall@5")
-    np.testing.assert_allclose(scores[RECALL], by_orders)
-    for name in by_labels.metrics:
-        np.testing.assert_allclose(scores[name], by_labels[name])
-    options = {"denominator": "min", **given}
-    one = rs.cross_val_query_scores(ranker, X, y, "recall@5", target="orders", **options)
-    named = rs.cross_val_query_scores(ranker, X, y, ["mrr", RECALL], **options)
+    expected = [by_labels["ndcg@5"], by_orders, by_labels["recall@5"]]
+    np.testing.assert_allclose(scores.values.T, expected)
+    given["denominator"] = "min"
+    one = rs.cross_val_query_scores(metrics="recall@5", target="orders", **given)
+    named = rs.cross_val_query_scores(metrics=["mrr", RECALL], **given)
     np.testing.assert_array_equal(one["recall@5"], named[RECALL])
-    expected = rs.evaluate(orders, predicted, "recall@5(denominator=min)", groups=X["qid"])
+    expected = rs.evaluate(orders, **data, metrics="recall@5(denominator=min)")
     assert [*one.mean().values()] == pytest.approx([*expected.values()])
 
 
-@pytest.mark.parametrize(
-    ("cv", "message"),
-    [
-        (KFold(3), r"30 of 30 are in none, in several or in parts \(0, 1, 2, 3, 4, …\)"),
-        (ShuffleSplit(1, test_size=0.5, random_state=0), "30 of 30 are"),
-        (rs.QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in none.* \(7\)"),
-        ("twice", "30 of 30 are"),
-    ],
-)
+WRONG_FOLDS = [
+    (ms.KFold(3), r"30 of 30 are in none, in several or in parts \(0, 1, 2, 3, 4, …\)"),
+    (ms.ShuffleSplit(1, test_size=0.5, random_state=0), "30 of 30 are"),
+    (rs.QueryKFold(3, skip_constant_queries=True), r"1 of 30 are in none.* \(7\)"),
+    ("twice", "30 of 30 are"),
+]
+
+
+@pytest.mark.parametrize(("cv", "message"), WRONG_FOLDS)
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 def test_refuses_folds_that_do_not_test_each_query_once(arrays, cv, message):
     X, y, groups = arrays
