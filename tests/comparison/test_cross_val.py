@@ -40,9 +40,7 @@ class Unfit(Ridge):
         raise AssertionError("fitted")
 
 
-@pytest.mark.parametrize(
-    "cv", [rs.QueryKFold(4), ms.GroupKFold(3), ms.LeaveOneGroupOut()], ids=repr
-)
+@pytest.mark.parametrize("cv", [rs.QueryKFold(4), ms.GroupKFold(3), ms.LeaveOneGroupOut()])
 @pytest.mark.parametrize("kind", ["regressor", "weighted", "classifier"])
 def test_every_query_is_scored_in_its_own_fold(arrays, cv, kind):
     """By hand, one fold after the other; parameters of the fit are cut to the training fold."""
