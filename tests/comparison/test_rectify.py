@@ -39,11 +39,6 @@ def split(truth, machine, n, weights=None, metrics=("ndcg",)):
     )
 
 
-def split_systems(systems, n, metrics=("ndcg",)):
-    parts = zip(*(split(*of, n, metrics=metrics) for of in systems.values()), strict=True)
-    return [dict(zip(systems, part, strict=True)) for part in parts]
-
-
 @pytest.mark.parametrize(("human", "machine", "other", "tuned", "plain"), PPI)
 def test_ppi_python(human, machine, other, tuned, plain):
     for power_tuning, expected in ((True, tuned), (False, plain)):
@@ -82,7 +77,8 @@ def test_the_effective_number_of_human_queries():
 def test_differences_of_systems():
     """Those of the values by query, and the estimates of a single system."""
     values = {"old": draw(200, 4), "new": draw(200, 5)}
-    given = split_systems(values, 30)
+    parts = zip(*(split(*of, 30) for of in values.values()), strict=True)
+    given = [dict(zip(values, part, strict=True)) for part in parts]
     ours = rectify(*given)
     assert [(m.system, m.versus) for m in ours] == [("old", ""), ("new", ""), ("new", "old")]
     for name, of in values.items():
