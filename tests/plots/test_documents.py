@@ -27,9 +27,8 @@ def test_boxes_are_quantiles_of_each_label(data, scale, labels):
     models = {name: np.where(lost[name], -np.inf, scores) for name, scores in models.items()}
     bins = y if labels == "grades" else pd.qcut(y.where(judged), 4).cat.codes
     box = bins.where(judged, 5)
-    display = rs.LabelScoresDisplay.from_predictions(
-        y.where(judged).to_numpy(), models, groups=groups, scale=scale
-    )
+    given = {"groups": groups, "scale": scale}
+    display = rs.LabelScoresDisplay.from_predictions(y.where(judged).to_numpy(), models, **given)
     boxes = np.unique(box)
     for (name, scores), color in zip(models.items(), SYSTEMS, strict=False):
         series = pd.Series(scores[~lost[name]], rows[~lost[name]])
@@ -62,14 +61,11 @@ def test_systems_of_one_color_have_other_hatches_and_labels_without_scores_no_bo
 def test_lines_go_from_rank_to_rank(data, k):
     y, models, groups = data
     # a query with another first document in each ranking
-    query = next(
-        q for q in range(60) if len({s[groups == q].argmax() for s in models.values()}) == 2
-    )
-    names = np.array([f"d{i}" for i in range(len(y))])
-    display = rs.RankChangeDisplay.from_predictions(
-        y, models, groups=groups, query=query, names=names, k=k, threshold=1
-    )
-    rows = np.flatnonzero(groups == query)
+    firsts = [{s[groups == q].argmax() for s in models.values()} for q in range(60)]
+    given = {"groups": groups, "query": next(q for q in range(60) if len(firsts[q]) == 2)}
+    given |= {"names": np.array([f"d{i}" for i in range(len(y))]), "k": k, "threshold": 1}
+    display = rs.RankChangeDisplay.from_predictions(y, models, **given)
+    rows = np.flatnonzero(groups == given["query"])
     ranks = np.column_stack([stats.rankdata(-s[rows], "ordinal") for s in models.values()])
     np.testing.assert_array_equal(display.ranks, ranks)
     np.testing.assert_array_equal(display.relevant, y[rows] > 1)
