@@ -1,4 +1,4 @@
-"""Confidence intervals of means: exact cases, other implementations, and what they cost."""
+"""Confidence intervals of means: exact cases, the range of a metric, and few distinct values."""
 
 import pickle
 from dataclasses import replace

@@ -37,20 +37,16 @@ def shown_by(work, stream, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("work", "total", "unit"),
-    [(compare_by_segment, 6, "differences"), (importances, 20, "features")],
-)
-def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, unit, monkeypatch):
+@pytest.mark.parametrize(("work", "total"), [(compare_by_segment, "/6 ["), (importances, "/20 [")])
+def test_a_bar_is_shown_on_a_terminal_with_tqdm(work, total, monkeypatch):
     assert progress.DELAY >= 1
     monkeypatch.setattr(progress, "DELAY", 600)  # beside which the work is short on any machine
-    assert shown_by(work, Terminal(), monkeypatch)[1] == ""
+    result = shown_by(work, Terminal(), monkeypatch)
+    assert result[1] == ""
     monkeypatch.setattr(progress, "DELAY", 0)
-    result, no_terminal = shown_by(work, io.StringIO(), monkeypatch)
-    assert no_terminal == ""
+    assert shown_by(work, io.StringIO(), monkeypatch) == result
     same, text = shown_by(work, Terminal(), monkeypatch)
-    assert same == result
-    assert f"/{total} [" in text
-    assert unit in text
+    assert same == result[0]
+    assert total in text
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert shown_by(work, Terminal(), monkeypatch) == (result, "")
+    assert shown_by(work, Terminal(), monkeypatch) == result
