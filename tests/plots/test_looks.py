@@ -66,51 +66,42 @@ def check_layout(shown):
     assert inside.height > 72
 
 
+MANY = [f"{i % 9}, {LONG[i % 2]}, with further options" for i in range(18)]
+ROWS = [*THREE, *(f"{name}, again" for name in LONG)]
+# the size of a figure, None if the display chooses it, and the heights of its axes
+CASES = [
+    *((display, LONG, *of) for display in DISPLAYS for of in (
+        ((6.4, 5), [12, 1], "default"), ((12.8, 5), [12, 1], "dark_background"),
+        (None, None, "default"))),
+    *((f"{kind}Display", MANY, None, None, "default") for kind in ("CutoffCurve", "LabelScores")),
+    *((display, names, size, [1], "default")
+      for display, names in (("ForestDisplay", ROWS), ("MeansDisplay", MANY[:16]))
+      for size in (None, (6, 6), (6.4, 4.8))),
+]  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("display", DISPLAYS)
-@pytest.mark.parametrize(
-    ("size", "look"), [((6.4, 5), "default"), ((12.8, 5), "dark_background"), (None, "default")]
-)
-def test_nothing_is_cut_off_covered_or_faint(display, size, look):
+@pytest.mark.parametrize(("display", "names", "size", "heights", "look"), CASES)
+def test_nothing_is_cut_off_covered_or_faint(display, names, size, heights, look):
+    """However many systems and rows of long names there are."""
     with plt.style.context(look):
-        ax = None
+        axes = [None]
         if size:
-            figure, (ax, other) = plt.subplots(
-                2, figsize=size, layout="constrained", height_ratios=[12, 1]
-            )
-        shown = draw(display, ax)
+            given = {"figsize": size, "layout": "constrained", "squeeze": False}
+            axes = plt.subplots(len(heights), height_ratios=heights, **given)[1][:, 0]
+        shown = draw(display, axes[0], names)
         check_layout(shown)
+        assert len(boxes(shown.ax_.get_xticklabels())) >= 2
         if size:  # axes of others keep their size, and what is beside them
-            assert figure.get_size_inches().tolist() == list(size)
-            assert not other.has_data()
-            assert shown.ax_ is ax
+            assert shown.figure_.get_size_inches().tolist() == list(size)
+            assert not any(other.has_data() for other in axes[1:])
+            assert shown.ax_ is axes[0]
+        if names is ROWS:
+            assert len(shown.ax_.get_yticklabels()) == 16  # of which four are headings
         background = shown.ax_.get_facecolor()
         lines = [line for line in shown.ax_.lines if line.get_linestyle() != "None"]
         assert all(contrast(line.get_color(), background) > 2 for line in lines)
         assert all(contrast(text.get_color(), background) > 4 for text in shown.ax_.texts)
-
-
-MANY = [f"{i % 9}, {LONG[i % 2]}, with further options" for i in range(18)]
-ROWS = [*THREE, *(f"{name}, again" for name in LONG)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("display", "names", "sizes"),
-    [
-        *((f"{kind}Display", MANY, [None]) for kind in ("CutoffCurve", "LabelScores")),
-        ("ForestDisplay", ROWS, [None, (6, 6), (6.4, 4.8)]),
-        ("MeansDisplay", MANY[:16], [None, (6, 6), (6.4, 4.8)]),
-    ],
-)
-def test_many_systems_and_rows_of_long_names_do_not_overlap(display, names, sizes):
-    for size in sizes:
-        ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
-        shown = draw(display, ax, names)
-        check_layout(shown)
-        assert len(boxes(shown.ax_.get_xticklabels())) >= 2
-        if display == "ForestDisplay":
-            assert len(shown.ax_.get_yticklabels()) == 16  # of which four are headings
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
