@@ -44,31 +44,21 @@ class RanksOfRows(RegressorMixin, BaseEstimator):
         return np.round((X[:, 0] + X.sum(axis=1)).argsort().argsort() / 50)
 
 
-@pytest.mark.parametrize(
-    "kind", ["numpy", "model of rows", pytest.param("frame", marks=pytest.mark.slow)]
-)
-def test_all_rows_as_in_scikit_learn(kind):
+MODELS = [(RanksOfRows(), int), (RandomForestRegressor(5, random_state=0), np.random.RandomState)]
+
+
+@pytest.mark.parametrize(("model", "seed"), MODELS)
+def test_all_rows_as_in_scikit_learn(model, seed):
     X, y = frame(n_queries=25)
-    ids = X["qid"]
-    X = X if kind == "frame" else X.drop(columns="qid").to_numpy()
-    model = RanksOfRows() if kind == "model of rows" else RandomForestRegressor(5, random_state=0)
-    model, of_array = model.fit(X, y), isinstance(X, np.ndarray)
-
-    def state():
-        return 7 if of_array else np.random.RandomState(5)
-
-    given = {"groups": ids if of_array else None, "within": "all", "n_repeats": 3}
-    ours = importances_of(model, X, y, METRICS, **given, random_state=state())
-    names = [f"x{j}" for j in range(5)] if of_array else list(X.columns)
+    ids, X = X["qid"], X.drop(columns="qid").to_numpy()
+    model.fit(X, y)
+    given = {"within": "all", "n_repeats": 3, "random_state": seed(7)}
+    ours = importances_of(model, X, y, METRICS, groups=ids, **given)
     for metric in METRICS:
-        scorer = rs.make_ranking_scorer(metric)
-        scorer = scorer.with_ids(ids) if of_array else scorer  # there is no other way to pass ids
-        options = {"scoring": scorer, "n_repeats": 3, "random_state": state()}
-        expected = permutation_importance(model, X, y, **options)
-        for name, repeats in zip(names, expected.importances, strict=True):
-            if name != "qid":
-                np.testing.assert_allclose(ours[name, metric].repeats, repeats, atol=1e-12)
-    assert "qid" not in ours.deltas
+        scorer = rs.make_ranking_scorer(metric).with_ids(ids)  # there is no other way to pass ids
+        given = {"scoring": scorer, "n_repeats": 3, "random_state": seed(7)}
+        for j, repeats in enumerate(permutation_importance(model, X, y, **given).importances):
+            np.testing.assert_allclose(ours[f"x{j}", metric].repeats, repeats, atol=1e-12)
     assert len(ours) == 5 * len(METRICS)
 
 
@@ -88,6 +78,7 @@ def test_the_loss_of_each_query():
         losses.append(base.values - scores.values)
     np.testing.assert_allclose(ours.deltas["x0"].values, np.mean(losses, axis=0), atol=1e-12)
     np.testing.assert_array_equal(ours.deltas["x0"].ids, base.ids)
+    assert list(ours.deltas) == ["x0", "x1", "x2", "x3", "of_query"]
     for place, metric in enumerate(METRICS):
         entry = ours["x0", metric]
         assert entry.importance == pytest.approx(weight @ np.mean(losses, axis=0)[:, place])

@@ -91,24 +91,21 @@ def test_limits_state_the_range_of_a_metric():
 CLICKED = {"propensity": [1, 0.5] * 10}
 
 
+MEASURED = [  # a metric, its options, and whether it has a known range
+    *((name, {}, True) for name in ("kendall_tau", "hits@1", "err@2(replace_undefined_by=2)")),
+    *((name, {}, False) for name in ("dcg@2", "ndcg@1(adjusted=true)")),
+    (partial(ndcg_score, k=1, adjusted=True), {}, False),
+    *((name, CLICKED, False) for name in ("dcg@2", "hits@2", "precision@2", "rbp@2")),
+    *((name, CLICKED, True) for name in ("ndcg@2", "recall@2")),
+    ("rbp", {"like": "ranx"}, False),
+    # a relevant document at the second of two ranks would give 2
+    ("ndcg", {"discount": lambda ranks: 1.0 * ranks}, False),
+    (lambda block: block.total(lambda labels: labels), {}, True),
+]
+
+
 @pytest.mark.filterwarnings("ignore:nearly all queries:UserWarning")
-@pytest.mark.parametrize(
-    ("metric", "options", "is_known"),
-    [
-        ("kendall_tau", {}, True),
-        ("hits@1", {}, True),
-        ("dcg@2", {}, False),
-        ("ndcg@1(adjusted=true)", {}, False),
-        (partial(ndcg_score, k=1, adjusted=True), {}, False),
-        *((name, CLICKED, False) for name in ("dcg@2", "hits@2", "precision@2", "rbp@2")),
-        *((name, CLICKED, True) for name in ("ndcg@2", "recall@2")),
-        ("rbp", {"like": "ranx"}, False),
-        # a relevant document at the second of two ranks would give 2
-        ("ndcg", {"discount": lambda ranks: 1.0 * ranks}, False),
-        ("err@2(replace_undefined_by=2)", {}, True),
-        (lambda block: block.total(lambda labels: labels), {}, True),
-    ],
-)
+@pytest.mark.parametrize(("metric", "options", "is_known"), MEASURED)
 def test_another_name_does_not_change_the_interval(metric, options, is_known):
     y, groups = np.tile([1.0, 0.0], 10), np.repeat(np.arange(10), 2)
     data = (y, np.tile([2.0, 1.0], 10))
@@ -123,20 +120,16 @@ def test_another_name_does_not_change_the_interval(metric, options, is_known):
 HALVES = np.tile([1.0, 20.0], 150)  # of these weights, ten queries are as many as 5.5 equal ones
 
 
-@pytest.mark.parametrize(
-    ("n", "n_won", "weights", "is_few"),
-    [
-        *((40, n_won, None, n_won < 6) for n_won in (1, 5, 6)),
-        *((40, n_won, None, n_won > 34) for n_won in (34, 35)),
-        (300, 9, HALVES, True),
-        (300, 12, HALVES, False),
-    ],
-)
+WINS = [
+    *((40, n_won, None, n_won in (1, 5, 35)) for n_won in (1, 5, 6, 34, 35)),
+    *((300, n_won, HALVES, n_won == 9) for n_won in (9, 12)),
+]
+
+
+@pytest.mark.parametrize(("n", "n_won", "weights", "is_few"), WINS)
 @pytest.mark.parametrize("metric", ["hit_rate@10", "dcg"])
 @pytest.mark.parametrize("method", ["auto", "t", "bootstrap"])
-def test_differences_of_fewer_than_six_queries_are_marked(
-    n, n_won, weights, is_few, metric, method
-):
+def test_fewer_than_six_queries_that_differ_are_marked(n, n_won, weights, is_few, metric, method):
     won = (np.arange(n) < n_won) * 1.0
     compared = compare(pair_of(won, [metric], weights), method=method, n_resamples=99)
     (one,) = compared
