@@ -47,47 +47,39 @@ def test_of_all_queries_and_of_some(by_name):
         assert summary == pytest.approx(CLIPPED(CLICKS[rows], SEEN[rows]))
 
 
-@pytest.mark.parametrize("cross_validated", [False, True])
-def test_each_metric_has_its_own(cross_validated):
-    frame = frame_of(X.shape[1])
+def test_each_metric_has_its_own():
+    """Also by cross-validation, where another target has clicks of its own."""
+    frame, clicked = frame_of(X.shape[1]), "dcg@3(propensity=seen, clip=0.1)"
     expected = {
-        "dcg@3(propensity=seen, clip=0.1)": CLIPPED(CLICKS, SEEN),
+        clicked: CLIPPED(CLICKS, SEEN),
         "dcg(propensity=half)": rs.propensity_summary(CLICKS, SEEN / 2),
+        "dcg@5(target=likes, propensity=seen)": rs.propensity_summary(Y, SEEN),
     }
-    if cross_validated:
-        expected["dcg@5(target=likes, propensity=seen)"] = rs.propensity_summary(Y, SEEN)
-        given = {"metrics": [*expected, "mrr"], "cv": rs.QueryKFold(3)}
-        scores = rs.cross_val_query_scores(Ridge(), frame, CLICKS, **given)
-    else:
-        scores = rs.query_scores(pd.Series(CLICKS, frame.index), X[:, 0], [*expected, "mrr"])
-    assert scores.propensity_summary() == {
-        name: pytest.approx(summary) for name, summary in expected.items()
-    }
-    first = scores.select(scores.ids == scores.ids[0]).propensity_summary()
-    effective = first["dcg@3(propensity=seen, clip=0.1)"].effective_clicks
-    assert effective == pytest.approx(kish(scores.ids[0] == GROUPS, 0.1)[0])
+    given = {"metrics": [*expected, "mrr"], "cv": rs.QueryKFold(3)}
+    scores = rs.cross_val_query_scores(Ridge(), frame, CLICKS, **given)
+    summaries = scores.propensity_summary()
+    assert summaries == {name: pytest.approx(of) for name, of in expected.items()}
+    first = scores.select(scores.ids == scores.ids[0]).propensity_summary()[clicked]
+    assert first.effective_clicks == pytest.approx(kish(scores.ids[0] == GROUPS, 0.1)[0])
+    given = [clicked, "mrr", "dcg(propensity=half)"]
+    plain = rs.query_scores(pd.Series(CLICKS, frame.index), X[:, 0], given).propensity_summary()
+    assert plain == {name: summaries[name] for name in given if name != "mrr"}
 
 
 def test_importances_by_array_and_by_index_level():
     frame = frame_of(3)
-    model = Ridge().fit(frame, Y)
-    ways = {"dcg@5": {"propensity": SEEN}, "dcg@5(propensity=seen)": {}}
-    by_array, by_level = (
-        rs.query_permutation_importance(model, frame, CLICKS, name, random_state=0, **options)
-        for name, options in ways.items()
-    )
-    expected = rs.query_scores(
-        CLICKS, model.predict(frame), "dcg@5", groups=GROUPS, propensity=SEEN
-    )
+    model, name = Ridge().fit(frame, Y), "dcg@5(propensity=seen)"
+    importances = partial(rs.query_permutation_importance, model, y=CLICKS, random_state=0)
+    by_array = importances(frame, metrics="dcg@5", propensity=SEEN)
+    given = {"metrics": "dcg@5", "groups": GROUPS, "propensity": SEEN}
+    expected = rs.query_scores(CLICKS, model.predict(frame), **given)
     assert by_array.baseline.values.tolist() == expected.values.tolist()
     assert by_array.baseline.propensity_summary() == expected.propensity_summary()
-    losses = by_array.to_frame()["importance"]
-    assert losses.tolist() == by_level.to_frame()["importance"].tolist()
-    assert losses.max() > 0
+    losses = by_array.to_frame()["importance"].tolist()
+    assert losses == importances(frame, metrics=name).to_frame()["importance"].tolist()
+    assert max(losses) > 0
     with pytest.raises(ValueError, match=r"propensity='seen' is neither .* pass the values"):
-        rs.query_permutation_importance(
-            model, frame.droplevel("seen"), CLICKS, by_level.baseline.metrics
-        )
+        importances(frame.droplevel("seen"), metrics=name)
 
 
 def test_queries_without_clicks_and_with_weights_of_different_scales():
