@@ -81,14 +81,14 @@ def test_lines_go_from_rank_to_rank(data, k):
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["one", "two"]
 
 
-SOME = ["tea", "rice", "salt"], 2, [[1, 3], [2, 3], [3, 1], [3, 2]]
-NONE = [], 10, [[1, 5], [2, 5], [3, 5], [4, 5]]
+SOME, NONE = ["tea", "rice", "salt"], []
+RUNS = [
+    (NONE, 10, [[1, 5], [2, 5], [3, 5], [4, 5]], ["not retrieved"]),
+    (SOME, 2, [[1, 3], [2, 3], [3, 1], [3, 2]], ["> 2 or not retrieved", "not retrieved"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("new", "k", "lines", "beyond"),
-    [(*NONE, ["not retrieved"]), (*SOME, ["> 2 or not retrieved", "not retrieved"])],
-)
+@pytest.mark.parametrize(("new", "k", "lines", "beyond"), RUNS)
 def test_documents_that_were_not_retrieved_have_no_rank(new, k, lines, beyond):
     runs = {"old": {"u1": ["jam", "milk", "oil", "tea"]}, "new": {"u1": new}}
     documents = rs.from_ranked_lists({"u1": ["jam", "tea", "rice"]}, runs)
@@ -110,10 +110,10 @@ def test_a_query_and_its_documents_are_found_by_id():
     assert by_level.names == ["jam (1)", "tea (0)"]
 
 
-@pytest.mark.parametrize(
-    ("rule", "names"),
-    [("irrelevant", ["0 (1)", "1 (0)"]), ("drop", ["0 (1)"]), ("nan", ["0 (1)", "1 (nan)"])],
-)
+RULES = {"irrelevant": ["0 (1)", "1 (0)"], "drop": ["0 (1)"], "nan": ["0 (1)", "1 (nan)"]}
+
+
+@pytest.mark.parametrize(("rule", "names"), RULES.items())
 def test_documents_that_nobody_judged(rule, names):
     runs = {"one": {"q": {"a": 2.0, "x": 1.0}}, "two": {"q": {"x": 2.0, "a": 1.0}}}
     documents = rs.from_trec({"q": {"a": 1}}, runs, unjudged=rule)
