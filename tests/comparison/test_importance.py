@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frames import pa, pl
-from scipy import stats
+from query_values import scores_of
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
@@ -165,28 +165,28 @@ def test_intervals_and_the_table():
     X, y = frame(n_queries=60)
     X["rare"] = np.where(X["qid"].isin(X["qid"].unique()[:3]), y, 0)
     X["constant"] = 1.0
-    given = rs.QueryRanker(Ridge()).fit(X, y), X, y
-    ours = importances_of(*given, ["ndcg@5", "mrr"])
-    plain = importances_of(*given, "ndcg@5", method="t")
-    entry, loss = ours["x0", "ndcg@5"], ours.deltas["x0"]["ndcg@5"]
-    t = stats.t.ppf(0.975, 59) * stats.sem(loss)
-    assert plain["x0", "ndcg@5"].interval == pytest.approx((loss.mean() - t, loss.mean() + t))
-    # skewness moves each end away from the mean
-    assert entry.interval.low <= loss.mean() - t
-    assert loss.mean() + t <= entry.interval.high < loss.mean() + 1.3 * t
-    assert entry.standard_error == pytest.approx(stats.sem(loss))
+    model, names = rs.QueryRanker(Ridge()).fit(X, y), ["ndcg@5", "mrr"]
+    ours = importances_of(model, X, y, names)
+    for feature in ("x0", "rare"):  # as for a difference of two systems
+        permuted = scores_of(ours.baseline.values - ours.deltas[feature].values, names)
+        whole = scores_of(ours.baseline.values, names)
+        for one in rs.compare({"permuted": permuted, "whole": whole}, test="t"):
+            entry = ours[feature, one.metric]
+            assert entry.importance == pytest.approx(one.difference)
+            assert entry.interval == pytest.approx(one.interval)
+            assert entry.standard_error == pytest.approx(one.standard_error)
+            assert entry.few_distinct == one.few_distinct == (feature == "rare")
     table = ours.to_frame()
     assert table.columns[-2:].tolist() == ["standard_error", "repeat_std"]
     assert table["metric"].tolist() == ["ndcg@5"] * 7 + ["mrr"] * 7
     assert table["importance"][:7].is_monotonic_decreasing
-    # losses of fewer than six queries are marked
-    assert {one.feature for one in plain if one.few_distinct} == {"rare"}
-    (line,) = (line for line in repr(plain).splitlines()[:-1] if "*" in line)
-    assert "rare" in line
+    marked = {line.split()[1] for line in repr(ours).splitlines()[:-1] if "*" in line}
+    assert marked == {one.feature for one in ours if one.few_distinct}
     assert repr(ours).endswith("range of the metric")
-    assert repr(plain).endswith("by method='t' is then too low")
     assert "within queries, 60 queries" in repr(ours)
     assert "within queries, 1 query\n" in repr(replace(ours, baseline=ours.baseline.select([0])))
+    plain = importances_of(model, X, y, "mrr", method="t")
+    assert repr(plain).endswith("by method='t' is then too low")
 
 
 REFUSED = [
