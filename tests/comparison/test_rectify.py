@@ -129,11 +129,13 @@ def test_which_queries_count():
 
 @pytest.mark.parametrize("method", ["normal", "t"])
 @pytest.mark.parametrize("weights", [None, np.random.default_rng(9).lognormal(0, 1, 92)])
-def test_without_tuning_it_is_the_formula(method, weights):
+@pytest.mark.parametrize("tuned", [False, True])
+def test_the_estimate_and_its_interval_are_the_formula(method, weights, tuned):
     """With the errors of the references, or those of t intervals and Welch's interval of both."""
     truth, machine = draw(92, 9)
-    ours = rectify(*split(truth, machine, 12, weights), power_tuning=False, method=method)["ndcg"]
-    weights = np.ones(92) if weights is None else weights
+    ours = rectify(*split(truth, machine, 12, weights), power_tuning=tuned, method=method)["ndcg"]
+    assert (0 < ours.power < 1) == tuned
+    machine, weights = ours.power * machine, np.ones(92) if weights is None else weights
     parts = [(truth[:12] - machine[:12], weights[:12]), (machine[12:], weights[12:])]
     estimate = sum(np.average(values, weights=w) for values, w in parts)
     if method == "normal":
