@@ -10,19 +10,17 @@ import sklearn_rankscore as rs
 from sklearn_rankscore import NoGroupsError, QueryRanker, compare, make_ranking, query_scores
 
 # what each display of scores is asked for, and the metrics that it needs
+CURVES = ["CutoffCurveDisplay", "DifferenceCurveDisplay"]
+OF_TWO = ["QueryDeltaDisplay", "QueryScatterDisplay", "RankChangeDisplay"]
+NAMES = ["map@1(threshold=1)", "map@5(threshold=1)"]
 METRICS = {
-    "CutoffCurveDisplay": ({"metric": "map(threshold=1)", "k": [5, 1]}, ["map@1", "map@5"]),
-    "DifferenceCurveDisplay": ({"metric": "map(threshold=1)", "k": [5, 1]}, ["map@1", "map@5"]),
+    **dict.fromkeys(CURVES, ({"metric": "map(threshold=1)", "k": [5, 1]}, NAMES)),
+    **dict.fromkeys(["MeansDisplay", *OF_TWO[:2]], ({"metric": "mrr"}, ["mrr"])),
     "ForestDisplay": ({"metric": ["mrr", "map@5"]}, ["mrr", "map@5"]),
-    "MeansDisplay": ({"metric": "mrr"}, ["mrr"]),
-    "QueryDeltaDisplay": ({"metric": "mrr"}, ["mrr"]),
     "QueryPropertyDisplay": ({"metric": "mrr", "property": "documents"}, ["mrr"]),
-    "QueryScatterDisplay": ({"metric": "mrr"}, ["mrr"]),
 }
 OF_DOCUMENTS = {"LabelScoresDisplay": {}, "RankChangeDisplay": {"query": 3}}
-OF_TWO = ["QueryDeltaDisplay", "QueryScatterDisplay", "RankChangeDisplay"]
 OF_DIFFERENCES = ["DifferenceCurveDisplay", "ForestDisplay", *OF_TWO[:2]]
-CURVES = ["CutoffCurveDisplay", "DifferenceCurveDisplay"]
 ALL = [*METRICS, *OF_DOCUMENTS]
 SCORES = {n: scores_of([[0, 1], [1, 0]], ["m@1", "m@2"], ids=[1, 2]) for n in "ab"}
 
@@ -56,9 +54,7 @@ def test_constructors_agree(display, fitted):
     scores = {name: model.predict(X) for name, model in models.items()}
     check_same(first, kind.from_predictions(y, scores, groups=ids, **given))
     if metrics:
-        names = [f"{name}(threshold=1)" if "map@" in name else name for name in metrics]
-        names = names if "Curve" in display else metrics
-        values = query_scores(y, scores, names, groups=ids)
+        values = query_scores(y, scores, metrics, groups=ids)
         given = {o: v for o, v in given.items() if o != "k"}
         if display == "QueryPropertyDisplay":
             given["property"] = {"documents of the query": ids.value_counts(sort=False).to_numpy()}
@@ -67,18 +63,22 @@ def test_constructors_agree(display, fitted):
         kind.from_estimator(models, features, y)
 
 
-PAIR = {"a": [1, 2, 3], "b": [3, 2, 1]}
+PAIR, TWO_COLUMNS = {"a": [1, 2, 3], "b": [3, 2, 1]}, {"a": [5, 6], "b": [3, 4]}
 MIXED = {**SCORES, "b": SCORES["b"].values}
 OTHER = {**SCORES, "b": scores_of([[0, 1], [1, 0]], ["m@1", "m@2"], ids=[1, 3])}
 UNDEFINED = {name: scores_of([np.nan], ["m"]) for name in "ab"}
-PREDICTIONS, VALUES = "from_predictions", "from_query_scores"
+PREDICTIONS, VALUES, MODEL = "from_predictions", "from_query_scores", "from_estimator"
+PROPERTY, CHANGES, FOREST = "QueryPropertyDisplay", "RankChangeDisplay", "ForestDisplay"
+LEARNING, IMPORTANCE = "QueryLearningCurveDisplay", "FeatureImportanceDisplay"
 X, Y = make_ranking(5, 3, as_frame=True, random_state=0)
-FITTED = QueryRanker(Ridge()).fit(X, Y)
+FITTED = [QueryRanker(Ridge()).fit(X, Y), X, Y]
+TWO, THREE = [[0, 1], [1, 2]], [[1, 0, 0], PAIR]
+NONE_RETRIEVED = [[1, 0], dict.fromkeys("ab", [-np.inf] * 2)]
 # by display: the constructor, its positional arguments, others, and the message
 REFUSED = [
     *((d, PREDICTIONS, [[1, 0, 0], {}], {}, "one model; got an empty dict") for d in ALL),
     # by matplotlib, which draws with them, or by compare
-    *((d, PREDICTIONS, [[1, 0, 0], PAIR], {"max_k": 3}, "keyword argument 'max_k'") for d in ALL),
+    *((d, PREDICTIONS, THREE, {"max_k": 3}, "keyword argument 'max_k'") for d in ALL),
     *((d, VALUES, [{}], {}, "one model; got an empty dict") for d in METRICS),
     *((d, VALUES, [[*SCORES.values()]], {}, "be a QueryScores; got a list") for d in METRICS),
     *((d, VALUES, [MIXED], {}, "must be a QueryScores; got a ndarray") for d in METRICS),
@@ -90,39 +90,27 @@ REFUSED = [
     *((d, VALUES, [SCORES["a"]], {}, "two models.* got 1") for d in OF_DIFFERENCES),
     *((d, VALUES, [SCORES], {"baseline": "a"}, "unexpected keyword argument 'baseline'")
       for d in METRICS if d not in OF_DIFFERENCES),
-    *((d, VALUES, [UNDEFINED], {}, "no query to plot: 'm' must be defined for both")
-      for d in OF_TWO[:2]),
-    *((d, PREDICTIONS, [[0, 1], [1, 2]], {"metric": m}, message) for d in CURVES for m, message in (
-        ("ndcg@5", "name without a cut-off"), ("ndcg(k=5)", "name without a cut-off"),
-        (len, "name without a cut-off"), ("query_auc", "no option 'k'"))),
-    *((d, PREDICTIONS, [[0, 1], [1, 2]], {"k": []}, "metrics is empty") for d in CURVES),
-    *((d, PREDICTIONS, [[0, 1], [1, 2]], {"k": 2.5}, "k must be an integer of at least 1; got 2.5")
-      for d in CURVES),
-    *((d, VALUES, [UNDEFINED], {"metric": "m"}, "a curve needs 'm' at two cut-offs or more; .* m")
-      for d in CURVES),
-    ("QueryPropertyDisplay", PREDICTIONS, [[0, 1], [1, 2]], {"property": "length"},
-     "property must be one of"),
-    ("QueryPropertyDisplay", VALUES, [SCORES, {"a": [5, 6], "b": [3, 4]}], {},
-     "property must be a single column; got a, b"),
-    ("QueryPropertyDisplay", VALUES, [OTHER], {}, "must be measured on the same queries"),
-    ("LabelScoresDisplay", PREDICTIONS, [[0, 1], [1, 2]], {"scale": "rank"}, "scale must be one"),
-    ("RankChangeDisplay", PREDICTIONS, [[1, 0, 0], PAIR], {"groups": [1, 1, 2], "query": None},
-     "query must be one of the query ids, 1, 2; got None"),
-    ("RankChangeDisplay", PREDICTIONS, [[1, 0, 0], PAIR], {"names": ["x"]},
-     r"inconsistent numbers of samples: \[3, 1\]"),
-    ("RankChangeDisplay", PREDICTIONS, [[1, 0], dict.fromkeys("ab", [-np.inf] * 2)], {},
-     "neither system retrieved a document for query 3"),
-    ("ForestDisplay", "from_comparison", [compare(SCORES, test="t")], {"metric": "map"},
-     "no metric 'map'"),
-    ("ForestDisplay", "from_comparison", [SCORES], {}, "pass the result of compare; got a dict"),
-    ("FeatureImportanceDisplay", "from_importances", [SCORES["a"]], {},
-     r"query_permutation_importance; got QueryScores\."),
-    ("FeatureImportanceDisplay", "from_estimator", [FITTED, X, Y], {"max_features": 0},
-     "max_features must be an integer of at least 1"),
-    ("QueryLearningCurveDisplay", "from_estimator", [Ridge(), X.to_numpy(), Y], {},
-     "No query ids reached QueryLearningCurveDisplay"),
-    *(("QueryLearningCurveDisplay", "from_estimator", [FITTED, X, Y], {"max_queries": of}, message)
-      for of, message in (([], "at least one number"), ([0], "max_queries must be"))),
+    *((d, VALUES, [UNDEFINED], {}, "no query to plot: 'm' must be def") for d in OF_TWO[:2]),
+    *((d, PREDICTIONS, TWO, {"metric": metric}, "name without a cut-off")
+      for d in CURVES for metric in ("ndcg@5", "ndcg(k=5)", len)),
+    *((d, PREDICTIONS, TWO, {"metric": "query_auc"}, "no option 'k'") for d in CURVES),
+    *((d, PREDICTIONS, TWO, {"k": []}, "metrics is empty") for d in CURVES),
+    *((d, PREDICTIONS, TWO, {"k": 2.5}, "k must be an integer .*; got 2.5") for d in CURVES),
+    *((d, VALUES, [UNDEFINED], {"metric": "m"}, "needs 'm' at two cut-offs .* m") for d in CURVES),
+    (PROPERTY, PREDICTIONS, TWO, {"property": "length"}, "property must be one of"),
+    (PROPERTY, VALUES, [SCORES, TWO_COLUMNS], {}, "property must be a single column; got a, b"),
+    (PROPERTY, VALUES, [OTHER], {}, "must be measured on the same queries"),
+    ("LabelScoresDisplay", PREDICTIONS, TWO, {"scale": "rank"}, "scale must be one"),
+    (CHANGES, PREDICTIONS, THREE, {"groups": [1, 1, 2], "query": None}, "ids, 1, 2; got None"),
+    (CHANGES, PREDICTIONS, THREE, {"names": ["x"]}, r"inconsistent numbers of samples: \[3, 1\]"),
+    (CHANGES, PREDICTIONS, NONE_RETRIEVED, {}, "neither system retrieved a .* for query 3"),
+    (FOREST, "from_comparison", [compare(SCORES, test="t")], {"metric": "map"}, "no metric 'map'"),
+    (FOREST, "from_comparison", [SCORES], {}, "pass the result of compare; got a dict"),
+    (IMPORTANCE, "from_importances", [SCORES["a"]], {}, r"ion_importance; got QueryScores\."),
+    (IMPORTANCE, MODEL, FITTED, {"max_features": 0}, "max_features must be an integer of"),
+    (LEARNING, MODEL, [Ridge(), X.to_numpy(), Y], {}, "ids reached QueryLearningCurveDisplay"),
+    (LEARNING, MODEL, FITTED, {"max_queries": []}, "at least one number"),
+    (LEARNING, MODEL, FITTED, {"max_queries": [0]}, "max_queries must be"),
 ]  # fmt: skip
 DEFAULTS = {
     ("QueryPropertyDisplay", VALUES): {"property": [1, 2]},
