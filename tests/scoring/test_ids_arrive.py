@@ -25,7 +25,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
-from sklearn.metrics import get_scorer, make_scorer
+from sklearn.metrics import make_scorer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -157,11 +157,9 @@ def permuted(model, given, X, y, error_score, **options):
 
 
 ALPHAS, ALPHA = {"estimator__alpha": [9, 1.0]}, {"estimator__alpha": [1.0]}
-CURVE = {"param_name": "estimator__alpha", "param_range": [1.0]}
 ROUNDS = {"resource": "estimator__max_iter", "min_resources": 10, "max_resources": 20, "factor": 2}
 TARGET = {"func": np.positive, "inverse_func": np.positive}
 TOOLS = {  # the scores of the folds, of a model, what the call is given, X, y and options
-    "cross_val_score": lambda m, g, *data, **o: ms.cross_val_score(m, *data, **g, **o),
     "cross_validate": validated,
     "pipeline": lambda m, *a, **o: validated(make_pipeline(PLAIN, m), *a, **o),
     "target": lambda m, *a, **o: validated(TransformedTargetRegressor(m, **TARGET), *a, **o),
@@ -169,15 +167,11 @@ TOOLS = {  # the scores of the folds, of a model, what the call is given, X, y a
     "candidates": lambda m, *a, **o: searched(
         ms.GridSearchCV, make_pipeline(PLAIN, m), {"queryranker": [m]}, *a, **o
     ),
-    "random": lambda m, *a, **o: searched(ms.RandomizedSearchCV, m, ALPHA, *a, n_iter=1, **o),
     "halving": lambda m, *a, **o: searched(ms.HalvingGridSearchCV, m, ALPHA, *a, **ROUNDS, **o),
     "nested": nested,
     "learning curve": lambda m, g, *data, **o: ms.learning_curve(
         m, *data, **g, **o, train_sizes=[1.0]
     )[2][0],
-    "validation curve": lambda m, g, *data, **o: ms.validation_curve(m, *data, **g, **o, **CURVE)[
-        1
-    ][0],
     "permutation test": permuted,
 }
 # it has no fold to bring the ids along, and hands the groups of the call to its shuffles
@@ -222,11 +216,6 @@ def test_every_tool_and_kind_of_scorer(tool, way, kind):
 def scores(model, rows=X, **options):
     options = {"groups": QID, "scoring": "ndcg", "cv": CV, "error_score": "raise"} | options
     return ms.cross_val_score(model, rows, LABELS, **options)
-
-
-def search_scores(model, rows=X, cv=CV, groups=QID):
-    search = ms.GridSearchCV(model, {}, cv=cv, scoring="ndcg").fit(rows, LABELS, groups=groups)
-    return [search.cv_results_[f"split{i}_test_score"][0] for i in range(search.n_splits_)]
 
 
 ALL = by_hand(folds_of(CV))
@@ -301,7 +290,8 @@ def test_scores_of_the_folds(model, rows, options, expected):
 
 
 def test_groups_by_name_and_folds_of_other_ids():
-    assert search_scores(BY_SESSION, NAMED, cv=OF_USERS, groups="session") == by_hand(OF_USERS)
+    search = search_of(BY_SESSION, "ndcg", OF_USERS).fit(NAMED, LABELS, groups="session")
+    assert [search.cv_results_[f"split{i}_test_score"][0] for i in range(2)] == by_hand(OF_USERS)
 
 
 def test_routed_groups_are_those_of_the_splits_beside_ids_in_y():
@@ -392,17 +382,11 @@ def test_a_pipeline_ranks_by_the_level_of_its_ranker(step, levels):
 TEXT = np.array([f"s{number:02}" for number in QID])
 FORMS = {  # of many of which scikit-learn cannot select rows
     "list": TEXT.tolist,
-    "text": lambda: pd.Series(TEXT).values,
     "Int64": lambda: pd.array(QID, dtype="Int64"),
     "categories": lambda: pd.Categorical(TEXT),
-    "text of Arrow": lambda: pd.array(TEXT, dtype=pd.ArrowDtype(pa.string())),
-    "pyarrow text": lambda: pa.array(TEXT.tolist()),
     "pyarrow": lambda: pa.array(QID),
     "pyarrow chunks": lambda: pa.chunked_array([TEXT[:50].tolist(), TEXT[50:].tolist()]),
-    "index": lambda: pd.Index(TEXT, name="qid"),
     "index of Arrow text": lambda: pd.Index(TEXT, dtype="string[pyarrow]", name="qid"),
-    "index of categories": lambda: pd.Index(TEXT, dtype="category", name="qid"),
-    "index in Arrow": lambda: pd.Index(QID, dtype="int64[pyarrow]"),
 }
 ROWS = {"array": X, "list": X.tolist(), "frame": pd.DataFrame(X)}
 
@@ -413,7 +397,6 @@ def test_groups_in_any_array(form):
     pipeline, params = make_pipeline(StandardScaler(), RIDGE), {"groups": ids}
     for rows in ROWS.values():
         assert scores(pipeline, rows, groups=ids) == ALL
-    assert search_scores(Ridge(), X, groups=ids) == ALL
     with config_context(enable_metadata_routing=True):
         assert scores(pipeline, X, groups=None, params=params) == ALL
     assert params["groups"] is ids
@@ -460,10 +443,6 @@ def test_routed_ids_reach_every_task_of_a_pipeline_in_parallel():
 
 
 def test_requests_of_scorers():
-    scorer, on_demand = get_scorer("ndcg@10"), ["sample_weight", "propensity", "target"]
-    request = scorer.get_metadata_routing().score
-    assert request.requests == {"groups": True, "qid": True, **dict.fromkeys(on_demand)}
-    assert request.owner in (scorer, "RankingScorer")  # as it is named before scikit-learn 1.8
     with config_context(enable_metadata_routing=True):
         scorer = rs.make_ranking_scorer(whole_queries).set_score_request(groups="session")
         options = {"cv": GROUP_K_FOLD, "params": {"session": QID, "groups": USERS}}

@@ -22,7 +22,7 @@ from sklearn.linear_model import (
     RidgeCV,
 )
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, TunedThresholdClassifierCV, cross_val_score
+from sklearn.model_selection import KFold, TunedThresholdClassifierCV, cross_val_score
 from threadpoolctl import threadpool_limits
 
 RNG = np.random.default_rng(0)
@@ -159,13 +159,8 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_wrong_names_are_explained_by_us_or_scikit_learn(name):
-    for call in (
-        lambda: cross_val_score(Ridge(), X, Y, scoring=name, cv=FOLDS),
-        lambda: get_scorer(name),
-        lambda: GridSearchCV(Ridge(), {}, cv=FOLDS, scoring=name).fit(X, Y),
-    ):
-        with pytest.raises(ValueError, match=MALFORMED[name]):
-            call()
+    with pytest.raises(ValueError, match=MALFORMED[name]):
+        cross_val_score(Ridge(), X, Y, scoring=name, cv=FOLDS)
 
 
 def test_names_of_sklearn_keep_their_meaning():
