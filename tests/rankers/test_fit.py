@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rankscore import QueryRanker, make_ranking, make_ranking_scorer, ndcg_score
+from sklearn_rankscore import QueryRanker, make_ranking_scorer, ndcg_score
 
 WEIGHTS = 1.0 + 9 * (IDS % 3 == 0)
 # each way to give ids: X, y and arguments of fit
@@ -60,20 +60,13 @@ OF_ORDER = {
 @pytest.mark.parametrize("case", OF_ORDER)
 def test_queries_keep_the_order_of_their_first_rows(case):
     name, params = OF_ORDER[case]
-    X, y, groups = make_ranking(n_queries=30, random_state=0)
-    ids = np.random.default_rng(1).permutation(30)[groups]  # contiguous, in no order
-    ranker = QueryRanker(make(name, 10, **params))
-    expected = ranker.fit(X, y, groups=ids).predict(X)
-    last_of_first = np.flatnonzero(ids == ids[0])[-1]
-    one_moved = [*np.delete(np.arange(len(y)), last_of_first), last_of_first]
-    interleaved = np.lexsort((groups, np.arange(len(y)) - np.searchsorted(groups, groups)))
-    for order in (one_moved, interleaved):
-        for others in (ids, ids.max() - ids, np.array([f"query {i}" for i in ids])):
-            fitted = ranker.fit(X[order], y[order], groups=others[order])
-            np.testing.assert_array_equal(fitted.predict(X), expected)
+    model = make(name, 10, **params)
+    expected = fit(model, *ROWS).predict(X)
+    for ids in (IDS, IDS.max() - IDS, np.array([f"query {i}" for i in IDS])):
+        np.testing.assert_array_equal(QueryRanker(model).fit(X, Y, ids).predict(X), expected)
     if name == "CatBoostRanker":
-        by_id = np.argsort(ids, kind="stable")
-        other = ranker.fit(X[by_id], y[by_id], groups=ids[by_id]).predict(X)
+        by_id = np.argsort(IDS, kind="stable")
+        other = QueryRanker(model).fit(X[by_id], Y[by_id], IDS[by_id]).predict(X)
         assert np.abs(other - expected).max() > 0.01
 
 
