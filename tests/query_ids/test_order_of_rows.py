@@ -50,12 +50,8 @@ OF_LABELS = {  # X, labels, and the ids if they are not in the index
     "eval_set": lambda X, y, p: rs.QueryRanker(LGBMRanker(n_estimators=2, verbose=-1)).fit(
         INDEXED, LABELS, eval_set=[(X, y)], **({"eval_qid": [QID]} if p else {})
     ),
-    "cross_val_score": lambda X, y, p: ms.cross_val_score(Ridge(), X, y, **BY_MRR, **p),
     "cross_validate": lambda X, y, p: ms.cross_validate(RANKER, X, y, cv=CV, **p),
     "search": lambda X, y, p: ms.GridSearchCV(RANKER, {}, **BY_MRR).fit(X, y, **p),
-    "validation_curve": lambda X, y, p: ms.validation_curve(
-        Ridge(), X, y, param_name="alpha", param_range=[1.0], **BY_MRR, **p
-    ),
     "hold-out": lambda X, y, p: rs.query_train_test_split(X, y, **p),
     "queries": lambda X, y, p: rs.cross_val_query_scores(RANKER, X, y, metrics="mrr", cv=CV, **p),
 }

@@ -141,7 +141,9 @@ def test_ids_keep_their_dtype():
         assert scores.ids.dtype == np.array(ids).dtype
 
 
-def test_categories_in_arrow_that_outnumber_the_type_of_their_codes():
+def test_categories_in_arrow_that_repeat_or_outnumber_the_type_of_their_codes():
+    repeated = pa.DictionaryArray.from_arrays([0, 1, 2], ["b", "a", "b"])
+    assert read(repeated, 3) == by_dictionary(["b", "a", "b"])
     codes = pa.array([1, 0, 1], pa.int8())
     ids = pa.DictionaryArray.from_arrays(codes, [f"q{i}" for i in range(999, 0, -1)])
     assert read(ids, 3)[0] == ["q998", "q999"]

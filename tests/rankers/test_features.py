@@ -184,15 +184,12 @@ def test_the_booster_reads_the_same_numbers(case, name):
     assert ranker.fit(given, labels, groups=IDS, **of_fit).predict(given).shape == Y.shape
 
 
-TEXT_OF_ARROW = pl.DataFrame(COLORED).to_arrow(compat_level=pl.CompatLevel.oldest())
 # on which LightGBM crashes, or CatBoost; frames of pandas with the same columns have an own error
 FAILS = {
     "text": ("LGBMRanker", as_polars(pl.String)),
-    "text of Arrow": ("LGBMRanker", TEXT_OF_ARROW),
     "CatBoost, missing text": ("CatBoostRanker", as_polars(pl.String, True)),
     "CatBoost, missing category": ("CatBoostRanker", as_polars(pl.Categorical, True)),
     "text, XGBoost": ("XGBRanker", as_polars(pl.String)),
-    "text of Arrow, XGBoost": ("XGBRanker", TEXT_OF_ARROW),
 }
 
 

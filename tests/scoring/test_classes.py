@@ -204,16 +204,6 @@ def test_a_class_absent_from_training_is_not_retrieved(undefined):
     assert scorer(model, FEATURES, TO) == pytest.approx(expected, rel=1e-12)
 
 
-def test_scores_of_pairs_of_classes_are_refused():
-    """With three classes an SVC has three pairs, and so as many columns as classes."""
-    rows, y = load_iris(return_X_y=True)
-    pairs = SVC(decision_function_shape="ovo")
-    piped = make_pipeline(StandardScaler(), "passthrough", pairs)
-    for model in (piped, ms.GridSearchCV(pairs, {})):
-        with pytest.raises(ValueError, match="decision_function_shape='ovo' gives one per pair"):
-            scores(model, y, rows, "mrr(groups=rows)", 3)
-
-
 def test_a_label_that_is_constant_in_training():
     rows, y = make_multilabel_classification(200, random_state=0, n_classes=4)
     y[:, 1], y[:60, 2], y[-3:, 1] = 0, 1, 1
@@ -255,6 +245,8 @@ def of_classes(truth, labels):
 
 WORDS = COUNTRIES[np.minimum(GRADES, 3)]
 NEVER, BY_FUNCTION = LogisticRegression(C="fitted"), make_scorer(rs.ndcg_score)
+# with three classes it has three pairs, and so as many columns as classes
+IRIS, PAIRS = load_iris(return_X_y=True), SVC(decision_function_shape="ovo")
 LEAVE_ONE_OUT = rs.QueryRanker(RidgeClassifierCV(scoring="ndcg@3"))
 REFUSED = [
     # classes that labels= does not name
@@ -268,6 +260,9 @@ REFUSED = [
     ("Ridge returns one score per row", lambda: IN_ROWS(Ridge().fit(X, GRADES), X, GRADES)),
     (r"each row would rank one class\. .*cv=QueryKFold\(5\)",
      lambda: LEAVE_ONE_OUT.fit(INDEXED, RELEVANT)),
+    *(("decision_function_shape='ovo' gives one per pair",
+       lambda model=model: scores(model, IRIS[1], IRIS[0], "mrr(groups=rows)", 3))
+      for model in (make_pipeline(StandardScaler(), PAIRS), ms.GridSearchCV(PAIRS, {}))),
     # text does not tell how relevant a document is
     *(("y_true must hold numbers; got strings",
        lambda y=y: BY_IDS(GaussianNB().fit(X, y), X, y.astype(str), groups=IDS))

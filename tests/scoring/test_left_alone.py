@@ -16,7 +16,7 @@ from joblib import parallel_config, register_parallel_backend
 from joblib._parallel_backends import ThreadingBackend
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
-from sklearn.metrics import _scorer, get_scorer, make_scorer, r2_score
+from sklearn.metrics import _scorer, get_scorer, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -42,8 +42,8 @@ INDEXED = pd.DataFrame(X, index=pd.Index(GROUPS, name="qid"), columns=list("abcd
 class Model(RegressorMixin, BaseEstimator):
     """Predicts the mean, and another number if `fit` is given what only this package would."""
 
-    def __init__(self, steps=5, groups=None):
-        self.steps, self.groups = steps, groups
+    def __init__(self, groups=None):
+        self.groups = groups
 
     def fit(self, X, y, groups=None, group=None):
         self.mean_ = np.mean(y) + (groups is not None) + 2 * (group is not None)
@@ -83,7 +83,6 @@ def validated(model, X=X, **options):
 BY_GROUP = {"groups": GROUPS, "cv": GroupKFold(3)}
 SEARCH = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=3)
 CALLS = {
-    "steps as pairs": lambda: validated(Model(steps=[(1, 2), (3, 4)])),
     "score with groups": lambda: validated(Model(), **BY_GROUP),
     "score with groups of a frame": lambda: validated(Model(), X=INDEXED, **BY_GROUP),
     "a function of its own": lambda: validated(Model(groups=source), X=INDEXED, scoring="r2"),
@@ -150,25 +149,15 @@ TASKS_OF = [sys.modules[f"sklearn.model_selection.{name}"] for name in ("_search
 
 
 def test_unpatched_scikit_learn_is_as_it_was():
-    added, replaced = make_scorer(r2_score), _scorer._SCORERS["explained_variance"]
-    _scorer._SCORERS["of_others"] = added
-    del _scorer._SCORERS["explained_variance"]
-    try:
-        with without_hooks():
-            assert type(_scorer._SCORERS) is dict
-            assert "is_satisfied_by" not in vars(_param_validation.StrOptions)
-            assert {module.delayed for module in TASKS_OF} == {delayed}
-            with pytest.raises(ValueError, match="must be a str among"):
-                cross_val_score(Ridge(), X, Y, scoring="ndcg@3")
-            # what others did to the table meanwhile stays
-            assert _scorer._SCORERS["of_others"] is added
-            assert "explained_variance" not in _scorer._SCORERS
-            scorer = rs.make_ranking_scorer("ndcg@3")
-            values = cross_val_score(Ridge(), INDEXED, Y > 0, scoring=scorer, **BY_GROUP)
-    finally:
-        _scorer._SCORERS["explained_variance"] = replaced
-        del _scorer._SCORERS["of_others"]
-    by_name = cross_val_score(Ridge(), X, Y > 0, scoring="ndcg@3", **BY_GROUP)
+    scorer, data = rs.make_ranking_scorer("ndcg@3"), (Ridge(), INDEXED, Y > 0)
+    with without_hooks():
+        assert type(_scorer._SCORERS) is dict
+        assert "is_satisfied_by" not in vars(_param_validation.StrOptions)
+        assert {module.delayed for module in TASKS_OF} == {delayed}
+        with pytest.raises(ValueError, match="must be a str among"):
+            cross_val_score(*data, scoring="ndcg@3")
+        values = cross_val_score(*data, scoring=scorer, **BY_GROUP)
+    by_name = cross_val_score(*data, scoring="ndcg@3", **BY_GROUP)
     np.testing.assert_array_equal(values, by_name)
 
 

@@ -161,6 +161,8 @@ MALFORMED = {
 def test_wrong_names_are_explained_by_us_or_scikit_learn(name):
     with pytest.raises(ValueError, match=MALFORMED[name]):
         cross_val_score(Ridge(), X, Y, scoring=name, cv=FOLDS)
+    with pytest.raises(ValueError, match=MALFORMED[name]):
+        get_scorer(name)
 
 
 def test_names_of_sklearn_keep_their_meaning():
