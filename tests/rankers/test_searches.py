@@ -89,13 +89,6 @@ def test_ids_reach_rankers_inside_of_a_ranker():
     np.testing.assert_array_equal(chosen.predict(INDEXED), expected)
 
 
-class WeightedBy(Ridge):
-    """A model that takes weights under another name too, of which QueryRanker knows nothing."""
-
-    def fit(self, X, y, own=None, sample_weight=None):
-        return super().fit(X, y, sample_weight=own if sample_weight is None else sample_weight)
-
-
 def models_of_folds(ranker, **params):
     """The rankers that a cross-validation fits."""
     # a scorer takes the weights that scikit-learn would refuse if nobody requested them
@@ -106,14 +99,13 @@ def models_of_folds(ranker, **params):
     )["estimator"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["own", "sample_weight"])
-def test_metadata_passes_through_a_ranker_to_a_search_inside(name):
+def test_weights_pass_through_a_ranker_to_a_search_inside():
     with config_context(enable_metadata_routing=True):
-        model = WeightedBy().set_fit_request(**{name: True})
+        model = Ridge().set_fit_request(sample_weight=True)
         scorer = make_ranking_scorer("ndcg@10").set_score_request(sample_weight=False)
         search = GridSearchCV(model, {"alpha": [1.0]}, cv=CV, scoring=scorer)
         ranker = QueryRanker(search).set_fit_request(sample_weight=True)
-        folds = models_of_folds(ranker, **{name: WEIGHTS})
+        folds = models_of_folds(ranker, sample_weight=WEIGHTS)
     for (train, _), fold in zip(SPLITS, folds, strict=True):
         expected = Ridge().fit(X[train], Y[train], sample_weight=WEIGHTS[train])
         np.testing.assert_allclose(fold.predict(X), expected.predict(X))
