@@ -98,7 +98,6 @@ def searched(labels):
 VOTE = VotingRegressor([("a", FrozenEstimator(RIDGE.fit(X, Y, groups=QID))), ("b", NEVER)])
 INNER = ms.GridSearchCV(NEVER, {}, cv=3, scoring="ndcg@3")
 TWO = {"a": make_scorer(rs.ndcg_score), "b": "r2"}
-WITH_TWO = FRAME.assign(qid=QID).set_index(pd.Index(QID[::-1], name="qid"))
 WORDS = pd.Series(np.where(RELEVANT, "yes", "no"), LEVEL)
 WRAP = "wrap every candidate of the search, and the model that they replace, in QueryRanker"
 NO_IDS = {  # what a NoGroupsError tells, and its calls
@@ -126,10 +125,6 @@ OTHERS = {  # and those of other errors
         TypeError, score(Never(), scoring=partial(rs.ndcg_score, k=10), groups=QID, cv=CV)],
     "scoring='ndcg@10', or make_ranking_scorer('mrr', ...)": [
         TypeError, score(Never(), scoring={"a": rs.mrr_score}, groups=QID, cv=CV)],
-    "y contains NaN (first at row": [
-        ValueError, score(RIDGE, labels=np.where(QID, Y, np.nan), **GIVEN, error_score="raise")],
-    "'qid' is both a column and an index level, and they differ": [
-        ValueError, fitted(FITTED, "ndcg", WITH_TWO)],
     "average=None gives one per query": [
         ValueError, lambda: rs.make_ranking_scorer("ndcg@3(average=none)"),
         lambda: rs.make_ranking_scorer("ndcg@3(groups=none)", average=None)],
