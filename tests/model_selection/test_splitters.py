@@ -9,7 +9,7 @@ import pytest
 from frames import pa, pl
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import KFold
+from sklearn import model_selection as ms
 
 from sklearn_rankscore import (
     NoGroupsError,
@@ -188,6 +188,19 @@ def test_shuffles_differ_by_seed_and_repetition():
     assert len(long_ones) > 1
 
 
+DEFAULTS = [
+    (QueryKFold, ms.KFold),
+    (RepeatedQueryKFold, ms.RepeatedKFold),
+    (QueryShuffleSplit, ms.ShuffleSplit),
+    (QueryTimeSeriesSplit, ms.TimeSeriesSplit),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), DEFAULTS)
+def test_the_number_of_splits_is_that_of_scikit_learn(ours, theirs):
+    assert ours().get_n_splits() == theirs().get_n_splits()
+
+
 def test_labels_may_be_strings_or_missing():
     groups = [0, 0, 1, 1, 2, 2, 3, 3]
     labels = ["no", "yes", "no", "no", "no", "yes", "no", "no"]
@@ -323,9 +336,9 @@ REFUSED = [
     (NoGroupsError, "No query ids reached query_train_test_split", lambda: HALVE(QUERY)),
     # as in scikit-learn
     *((ValueError, "random_state.*has no effect.*shuffle", lambda of=of: of(3, random_state=0))
-      for of in (KFold, QueryKFold)),
+      for of in (ms.KFold, QueryKFold)),
     *((TypeError, "shuffle must be True or False; got", lambda of=of: of(3, shuffle="yes"))
-      for of in (KFold, QueryKFold)),
+      for of in (ms.KFold, QueryKFold)),
     *((TypeError, "skip_constant_queries must be True or False; got 'no'",
        lambda of=of: of(skip_constant_queries="no")) for of in SHUFFLES),
 ]  # fmt: skip
