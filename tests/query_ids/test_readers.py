@@ -8,6 +8,7 @@ import pytest
 from frames import pa, pl
 
 from sklearn_rankscore import ndcg_score, query_scores
+from sklearn_rankscore.query_ids import as_ids
 
 RNG = np.random.default_rng(0)
 
@@ -133,6 +134,15 @@ def test_ids_that_cannot_be_compared_are_in_order_of_appearance():
     for values in (["a", "a", 1, 1], ["a", 1, "a", 1], [1, "a", 1, "a"]):
         column = pd.Series(pd.Categorical(values, categories=["unused", 1, "a"]))
         assert read(column, 4) == by_dictionary(values, in_order=list)
+
+
+ENCODED = "pandas Arrow text, pandas Arrow, polars, pyarrow, pyarrow large, pyarrow chunks"
+
+
+def test_many_texts_in_arrow_are_encoded_by_their_library():
+    """As objects of Python they would take several times the memory."""
+    for form in ENCODED.split(", "):
+        assert as_ids(OF_TEXT[form]([f"q{i % 9}" for i in range(6000)]))[0].dtype.kind in "iu"
 
 
 def test_ids_keep_their_dtype():

@@ -150,8 +150,10 @@ TASKS_OF = [sys.modules[f"sklearn.model_selection.{name}"] for name in ("_search
 
 def test_unpatched_scikit_learn_is_as_it_was():
     scorer, data = rs.make_ranking_scorer("ndcg@3"), (Ridge(), INDEXED, Y > 0)
+    _scorer._SCORERS["of_others"] = scorer
     with without_hooks():
         assert type(_scorer._SCORERS) is dict
+        assert _scorer._SCORERS.pop("of_others") is scorer  # which was added meanwhile
         assert "is_satisfied_by" not in vars(_param_validation.StrOptions)
         assert {module.delayed for module in TASKS_OF} == {delayed}
         with pytest.raises(ValueError, match="must be a str among"):
