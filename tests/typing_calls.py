@@ -26,54 +26,41 @@ Ids = NDArray[np.int64]
 
 
 def metric_functions(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
-    score: float = rs.ndcg_score(y, s, groups=g, k=10)
-    rs.ndcg_score(y, s, groups=g)
-    rs.map_score(y, s, groups=g, k=5, denominator="relevant", threshold=1)
-    rs.recall_at_k(y, s, groups=g, average="micro")
-    rs.mrr_score(y.tolist(), s.tolist(), groups=g.tolist())
-    rs.hit_rate_at_k([[0, 1]], [[0.2, 0.4]], k=1)
-    rs.query_auc_score(y, s, groups=g, replace_undefined_by=0.5)
-    values: NDArray[Any] = rs.err_score(y, s, groups=g, max_grade=4, average=None)
-    per_query: NDArray[Any] = rs.kendall_tau_score(y, s, groups=g, average=None)
-    assert values.shape == per_query.shape
-    assert 0 <= score <= 1
-
-
-def options(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
+    rs.ndcg_score(y, s, groups=g, k=10)
+    rs.err_score(y, s, groups=g, max_grade=4, average=None)
+    rs.kendall_tau_score(y, s, groups=g, average=None)
+    rs.recall_at_k(y.tolist(), s.tolist(), groups=g.tolist(), average="micro")
+    rs.map_score([[0, 1]], [[0.2, 0.4]], k=1, denominator="relevant", threshold=1)
     rs.dcg_score(y, s, groups=g, gain="exponential", discount=None)
     rs.dcg_score(y, s, groups=g, gain=[0, 1, 3, 7, 15], ties="optimistic")
     rs.dcg_score(y, s, groups=g, gain=np.sqrt, discount=lambda r: 1 / r)
     rs.rbp_score(y, s, groups=g, p=0.5, gain=np.arange(5.0), n_jobs=2)
     rs.pfound_score(y / 4, s, groups=g, decay=0.5, sample_weight=1.0 + g)
+    rs.query_auc_score(y, s, groups=g, replace_undefined_by=0.5)
     rs.precision_at_k(["a", "b"], [[1, 2], [3, 4]], labels=["a", "b"], k=1)
 
 
 def frames_of_polars(polars: pl.DataFrame) -> None:
-    value: float = rs.ndcg_score(polars["y"], polars["s"], groups=polars["qid"], k=10)
+    rs.ndcg_score(polars["y"], polars["s"], groups=polars["qid"], k=10)
     scores = rs.query_scores(polars["y"], polars["s"], "map", groups=polars["qid"])
     frame: pl.DataFrame = scores.to_frame("polars")
     assert len(frame) == len(scores)
-    assert value > 0
 
 
 def frames(pandas: pd.DataFrame) -> None:
-    for_pandas: float = rs.ndcg_score(pandas["y"], pandas["s"], groups=pandas["qid"], k=10)
     named = pandas["qid"].astype(str)
-    rs.ndcg_score(pandas["y"], pandas["s"], groups=named.to_list())
-    rs.mrr_score(pandas["y"], pandas["s"], groups=named.astype("category"))
+    for ids in (pandas["qid"], named.to_list(), named.astype("category")):
+        rs.mrr_score(pandas["y"], pandas["s"], groups=ids)
     pairs = list(zip(pandas["qid"].tolist(), pandas["qid"].tolist(), strict=True))
     rs.mrr_score(pandas["y"], pandas["s"], groups=pairs)
-    assert for_pandas > 0
 
 
 def many_metrics(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
-    rs.evaluate(y, s, "ndcg@10", groups=g)
-    values: dict[str, float] = rs.evaluate(
-        y, s, ["map@10", rs.mrr_score], groups=g, like="trec_eval"
-    )
+    names = ["map@10", rs.mrr_score]
+    rs.evaluate(y, s, names, groups=g, like="trec_eval")
     arrays: dict[str, NDArray[Any]] = rs.evaluate(y, s, ("mrr",), groups=g, average=None)
     rs.evaluate(y, s, partial(rs.ndcg_score, k=3), groups=g, gain="linear")
-    assert values.keys() != arrays.keys()
+    assert len(arrays) == 1
 
 
 def mean_of_first(block: rs.Block) -> NDArray[Any]:
@@ -82,21 +69,17 @@ def mean_of_first(block: rs.Block) -> NDArray[Any]:
 
 
 def metric_of_a_user(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
-    block: rs.Block = rs.Block.from_lists([[0, 2, 1], [1]], [[0.9, 0.5, 0.1], [0.3]])
-    assert mean_of_first(block).tolist() == [0, 1]
+    mean_of_first(rs.Block.from_lists([[0, 2, 1], [1]], [[0.9, 0.5, 0.1], [0.3]]))
     rs.evaluate(y, s, [mean_of_first, "ndcg"], groups=g)
-    scorer = rs.make_ranking_scorer(mean_of_first)
-    assert callable(scorer)
+    rs.make_ranking_scorer(mean_of_first)
 
 
 def scorers(X: pd.DataFrame, y: pd.Series) -> None:
     fitted = Ridge().fit(X, y)
-    score: float = rs.make_ranking_scorer("ndcg@10", gain="exponential")(fitted, X, y)
-    by_column: float = rs.make_ranking_scorer("ndcg@10", groups="qid")(fitted, X, y)
+    assert_type(rs.make_ranking_scorer("ndcg@10", gain="exponential")(fitted, X, y), float)
     by_function = rs.make_ranking_scorer("map", groups="qid")
     cross_val_score(Ridge(), X, y, scoring=by_function, cv=rs.QueryKFold(3))
     cross_val_score(Ridge(), X, y, scoring="ndcg@10", cv=rs.QueryKFold(3))
-    assert max(score, by_column) <= 1
 
 
 def splitters(X: NDArray[Any], y: NDArray[Any], g: Ids, frame: pd.DataFrame) -> None:
@@ -115,45 +98,37 @@ def splitters(X: NDArray[Any], y: NDArray[Any], g: Ids, frame: pd.DataFrame) -> 
 
 
 def rankers(X: pd.DataFrame, y: pd.Series, g: Ids) -> None:
-    ranker = rs.QueryRanker(Ridge()).fit(X, y)
+    ranker = rs.QueryRanker(Ridge(), max_queries=5).fit(X, y)
     assert_type(ranker, rs.QueryRanker)
     scores: NDArray[Any] = ranker.predict(X)
-    score: float = ranker.score(X, y)
+    assert_type(ranker.score(X, y), float)
     booster = LGBMRanker(n_estimators=2, min_child_samples=1, verbose=-1, n_jobs=1)
     features = X.drop(columns="qid").to_numpy()
     by_array = rs.QueryRanker(booster, random_state=0).fit(features, y.to_numpy(), groups=g)
     fitted: int = by_array.n_features_in_
-    search = GridSearchCV(
-        rs.QueryRanker(Ridge(), max_queries=5), {"estimator__alpha": [1, 10]}, scoring="ndcg@10",
-        cv=rs.QueryKFold(3),
-    )  # fmt: skip
-    search.fit(X, y)
-    assert len(scores) == len(X)
-    assert score <= 1
-    assert fitted == features.shape[1]
+    grid = {"estimator__alpha": [1, 10]}
+    GridSearchCV(ranker, grid, scoring="ndcg@10", cv=rs.QueryKFold(3)).fit(X, y)
+    assert (len(scores), fitted) == (len(X), features.shape[1])
 
 
 def booster_metrics() -> None:
-    for_lightgbm = rs.lightgbm_metric("ndcg@10", like="lightgbm")
-    for_xgboost = rs.xgboost_metric("mrr@10")
     LGBMRanker(n_estimators=2)
-    assert callable(for_lightgbm)
-    assert callable(for_xgboost)
+    assert callable(rs.lightgbm_metric("ndcg@10", like="lightgbm"))
+    assert callable(rs.xgboost_metric("mrr@10"))
 
 
 def values_of_queries(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
     first = rs.query_scores(y, s, ["ndcg@10", "map"], groups=g)
     assert_type(first, rs.QueryScores)
     second: rs.QueryScores = rs.query_scores(y, -s, ["ndcg@10", "map"], groups=g, n_jobs=1)
-    means: dict[str, float] = first.mean()
     low, high = first.interval(0.9, method="t")["map"]
     comparison = rs.compare({"first": first, "second": second}, test="t", random_state=0)
     p_value: float = comparison["map", "second"].p_value
-    table: pd.DataFrame = first.to_frame()
-    other: pd.DataFrame = comparison.to_frame()
-    assert low <= means["map"] <= high
+    tables: list[pd.DataFrame] = [first.to_frame(), comparison.to_frame()]
+    assert_type(first.mean(), dict[str, float])
+    assert low <= high
     assert 0 <= p_value <= 1
-    assert len(table) > len(other)
+    assert len(tables[0]) > len(tables[1])
 
 
 def values_of_cross_validation(X: pd.DataFrame, y: pd.Series) -> None:
@@ -170,14 +145,14 @@ def reports(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
         y, s, groups=g, k=(5, None), by=g, n_resamples=99
     )
     report.scores[""].mean()
-    html: str = report.to_html(plots=False)
-    text: str = rs.convention_report(y, s, groups=g)
-    print(html, text)
+    report.to_html(plots=False)
+    rs.convention_report(y, s, groups=g)
+    several: dict[str, Any] = rs.ranking_report(y, {"s": s}, output_dict=True, groups=g)
     numbers: dict[str, Any] = rs.convention_report(
         y, s, groups=g, metrics="ndcg@3", output_dict=True
     )
-    several: dict[str, Any] = rs.ranking_report(y, {"s": s}, groups=g, output_dict=True)
-    print(numbers, several["s"].get("segments", []))
+    assert numbers
+    assert "s" in several
 
 
 def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
@@ -205,8 +180,7 @@ def displays(y: NDArray[Any], s: NDArray[Any], g: Ids, X: pd.DataFrame) -> None:
 def lists_and_files() -> None:
     ranked = rs.from_ranked_lists([["a", "b"], ["c"]], [["b", "x"], ["c"]])
     rs.ndcg_score(**ranked, k=10)
-    values: dict[str, float] = rs.evaluate(metrics="mrr", **ranked)
-    print(values["mrr"])
+    rs.evaluate(metrics="mrr", **ranked)
     by_id = rs.from_ranked_lists({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]})
     rs.map_score(**by_id)
     rs.mrr_score(**rs.from_relevance_lists([[0, 1], [1]]))
@@ -217,9 +191,8 @@ def lists_and_files() -> None:
 def streams(y: NDArray[Any], s: NDArray[Any], g: Ids) -> None:
     stream = rs.RankingAccumulator(["ndcg@10", "mrr"], like="ranx").update(y, s, g)
     stream.merge(rs.RankingAccumulator(["ndcg@10", "mrr"], like="ranx"))
-    scores: dict[str, float] = stream.scores()
+    stream.scores()
     error: float = stream.result()["mrr"].standard_error
-    assert scores["mrr"] >= 0
     assert error >= 0
 
 
@@ -229,5 +202,4 @@ def data_and_errors() -> None:
     assert len(X) == len(y) == len(g) == len(frame) == len(labels)
     with suppress(rs.NoGroupsError):
         rs.make_ranking_scorer("ndcg")(Ridge().fit(X, y), X, y)
-    version: str = rs.__version__
-    assert version
+    assert_type(rs.__version__, str)
