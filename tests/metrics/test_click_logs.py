@@ -86,33 +86,6 @@ def likelihood(ranks, clicks, propensities):
     return total
 
 
-def two_ranker_log(rng, truth, n_queries=300, n_sessions=40_000):
-    """Each session shows the documents of a query in the order of one of two rankers."""
-    n = len(truth)
-    relevance = rng.random((n_queries, n)) * 0.8
-    better = np.argsort(-relevance - rng.normal(0, 0.2, (n_queries, n)), axis=1)
-    worse = np.argsort(-relevance - rng.normal(0, 0.6, (n_queries, n)), axis=1)
-    query, ranker = rng.integers(n_queries, size=n_sessions), rng.random(n_sessions) < 0.3
-    documents = np.where(ranker[:, None], worse[query], better[query])
-    clicks = rng.random((n_sessions, n)) < truth * relevance[query[:, None], documents]
-    ranks = np.tile(np.arange(1, n + 1), (n_sessions, 1))
-    return clicks.ravel(), ranks.ravel(), np.repeat(query, n), documents.ravel()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_simulated_log_of_two_rankers(method):
-    truth = np.array([1, 0.7, 0.45, 0.3, 0.2])
-    estimates = []
-    for seed in range(4):
-        clicks, ranks, queries, documents = two_ranker_log(np.random.default_rng(seed), truth)
-        given = {"groups": queries, "documents": documents, "method": method}
-        estimates.append(estimate_propensity(clicks, ranks, **given))
-    np.testing.assert_allclose(np.mean(estimates, axis=0), truth, rtol=0.05)
-    # the rate of clicks by rank, which mixes relevance and examination, is far off
-    naive = np.array([clicks[ranks == k].mean() for k in range(1, 6)])
-    assert abs(naive / naive[0] - truth)[1:].max() > 0.05
-
-
 def columns(**change):
     given = {"clicks": [1, 1], "ranks": [1, 2], "groups": ["q", "q"], "documents": ["d", "d"]}
     return estimate_propensity(**given | change)

@@ -25,7 +25,6 @@ from sklearn_rankscore import (
     recall_at_k,
     spearman_score,
 )
-from sklearn_rankscore.metrics.names import METRICS
 
 NAN, INF = np.nan, np.inf
 Y = np.array([1, 0, 1, 0, 1])
@@ -105,12 +104,6 @@ OPTIONS = [
 def test_wrong_options_are_refused(function, change, error, message):
     with pytest.raises(error, match=message):
         function(**good_call() | change)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_options_are_keyword_only(metric):
-    with pytest.raises(TypeError, match="positional"):
-        METRICS[metric].function(Y, S, G)
 
 
 NAMES = [
