@@ -256,7 +256,7 @@ class TieGroupsByColumn(TieGroups):
         return self._sizes[: self.depth].T.astype(np.int32)
 
     def _means(self, values: Array) -> Array:
-        means = self._sums(np.array(values.T))[: self.depth]
+        means = self._sums(np.ascontiguousarray(values.T))[: self.depth]
         means /= self._sizes[: self.depth]
         return means.T
 
