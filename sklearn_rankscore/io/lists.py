@@ -434,7 +434,7 @@ def from_recommendations(
         If the numbers of users or the shapes differ, or an item number is not a column of
         `interactions`.
     TypeError
-        If the item numbers are not integers.
+        If the item numbers are not whole numbers.
 
     Warns
     -----
