@@ -18,7 +18,7 @@ from sklearn import model_selection as ms
 from sklearn.base import clone
 from sklearn.ensemble import VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
+from sklearn.feature_selection import RFECV, SelectFromModel, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifierCV
@@ -109,6 +109,10 @@ NO_IDS = {  # what a NoGroupsError tells, and its calls
     "the scorer make_scorer(ndcg_score": [score(Never(), scoring=TWO, cv=3)],
     "the scorer Pipeline.score: in cross-validation pass groups=ids": [
         score(make_pipeline(FunctionTransformer(), RIDGE), scoring=None, cv=3)],
+    # what calls a scorer itself got groups=ids, or does not take them
+    "the metric 'ndcg@3': pass groups=ids; where scikit-learn does not pass them on, have them": [
+        lambda: RFECV(Ridge(), **BY_NDCG).fit(X, Y, groups=QID),
+        lambda: permutation_importance(FITTED, X, Y, scoring="ndcg@3")],
     "pass params={'groups': ids}": [routed(score(Never(), cv=FOLDS))],
     "let scorers request them": [routed(declining)],
     # tuning of thresholds does not pass X on
