@@ -163,7 +163,7 @@ def _add_arguments(parser: Parser) -> None:
         help="module, in this folder or installed, that registers metrics of your own")  # fmt: skip
     add("--like", choices=CONVENTIONS, metavar="LIBRARY",
         help=f"conventions of a library: {', '.join(CONVENTIONS)}; ties are averaged otherwise, "
-        "trec_eval breaks them by document id, of one scored file the last row first")  # fmt: skip
+        "trec_eval breaks them by document id (in one scored file, last row first)")  # fmt: skip
     add("-q", "--per-query", action="store_true", help="also print the value of every query")
     add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
     add("--unjudged", choices=("irrelevant", "drop"), metavar="RULE",
