@@ -59,7 +59,7 @@ def register_metric(
     name: str,
     formula: Callable[..., Any],
     *,
-    aliases: Sequence[str] = (),
+    aliases: str | Sequence[str] = (),
     ratio: bool = False,
     denominators: Sequence[str] = (),
     limits: tuple[float, float] | None = None,
@@ -81,8 +81,8 @@ def register_metric(
         `map_score`, and the formula receives `gain` and `discount` as functions of an array; others
         need a default. It returns one value per query, nan if undefined, or a tuple of numerator,
         denominator and whether the metric is defined.
-    aliases : sequence of str, default=()
-        Other names.
+    aliases : str or sequence of str, default=()
+        Other names, or one.
     ratio : bool, default=False
         Whether it returns a ratio of sums as a tuple, so that ``average="micro"`` is meaningful.
     denominators : sequence of str, default=()
@@ -145,6 +145,7 @@ def register_metric(
     >>> evaluate([2, 0, 1], [0.3, 0.3, 0.1], ["q_measure@2", "ndcg@2"])
     {'q_measure@2': 0.4, 'ndcg@2': 0.619...}
     """
+    aliases = (aliases,) if isinstance(aliases, str) else tuple(aliases)
     for spelling in (name, *aliases):
         if not re.fullmatch(r"[a-z][a-z0-9_]*" if spelling is name else r"[^@()]+", str(spelling)):
             raise ValueError(
@@ -161,7 +162,7 @@ def register_metric(
         Definition(
             name,
             formula,
-            aliases=tuple(aliases),
+            aliases=aliases,
             ratio=ratio,
             denominators=tuple(denominators),
             defaults={"replace_undefined_by": replace_undefined_by},

@@ -45,7 +45,7 @@ def registered():
     return register_metric(
         "gain_share",
         gain_share,
-        aliases=["GS"],
+        aliases="GS",
         ratio=True,
         limits=(0, 1),
         replace_undefined_by=0.5,
