@@ -25,7 +25,9 @@ from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from ..query_ids.lookup import (
     check_same_rows,
+    NoGroupsError,
     find_explicit_ids,
+    find_query_ids,
     no_groups_error,
     source_or_ids,
 )
@@ -96,7 +98,8 @@ def cross_val_query_scores(
         Query ids, or where they are: the name of a column or index level, or several names. None
         means the `groups` of `cv`, or a column or index level ``qid`` of X, or an index level
         ``qid`` of y. An array is also passed to the splitter, and to the fit of the ranker or
-        search, also inside a pipeline.
+        search, also inside a pipeline. Beside ids in the data, which take precedence as in
+        `cross_val_score`, it may hold a coarser key for the splits, such as the users.
     sample_weight : array-like of shape (n_documents,), default=None
         Query weights in the result, constant within each query. They are not passed to the fit.
     params : dict, default=None
@@ -152,12 +155,13 @@ def cross_val_query_scores(
     X, y, sample_weight = indexable(X, y, sample_weight)
     params = params or {}
     check_same_rows(X=X, y=y, sample_weight=sample_weight)
-    _, groups, ids = find_ids(CALLER, X, y, groups, cv, params)
+    source, groups, of_splits = find_ids(CALLER, X, y, groups, cv, params)
+    ids = queries_of(X, y, of_splits, source, params)
     for one in judged:
         check_no_feature(one, estimator, X)
         find_target(one, None, X, y)
     grouping: Any = group_rows(ids, num_samples(X))
-    folds = folds_of(check_query_cv(cv), X, y, groups, ids)
+    folds = folds_of(check_query_cv(cv), X, y, groups, of_splits)
     _check_folds(folds, grouping.ids, grouping.codes)
     fitted = cross_validate(
         estimator, X, y, scoring=_no_score, cv=folds, n_jobs=n_jobs, verbose=verbose,
@@ -236,6 +240,17 @@ def find_ids(
     if ids is None:
         raise no_groups_error(caller, X=X)
     return id_source, groups, ids
+
+
+def queries_of(
+    X: Any, y: Any, of_splits: Any, id_source: Any, params: Mapping[str, Any] | None = None
+) -> Any:
+    """The ids in the data, beside which those of the splits may be coarser; else these."""
+    try:
+        qid = (params or {}).get("qid")
+        return find_query_ids(X, y, groups=of_splits, qid=qid, id_source=id_source)
+    except NoGroupsError:  # the named column is absent, as in an array
+        return of_splits
 
 
 def folds_of(splitter: Any, X: Any, y: Any, groups: Any, ids: Any) -> list[Fold]:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from .._typing import Array, IdSource, MatrixLike, QueryIds
 from .._validation import check_count, check_flag
 from ..comparison import QueryScores, compare, cross_val_query_scores
-from ..comparison.cross_val import find_ids, folds_of
+from ..comparison.cross_val import find_ids, folds_of, queries_of
 from ..comparison.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
@@ -424,9 +424,11 @@ class QueryLearningCurveDisplay(MeanCurves):
         QueryLearningCurveDisplay
             The plotted display.
         """
-        source, given, ids = find_ids(cls.__name__, X, y, groups, cv)
+        source, given, of_splits = find_ids(cls.__name__, X, y, groups, cv)
         groups = source if given is None else given
-        folds, n_train = _folds(cv, X, y, ids)
+        folds = folds_of(check_query_cv(cv), X, y, None, of_splits)
+        codes = group_rows(queries_of(X, y, of_splits, source), len(of_splits)).codes
+        n_train = min(len(np.unique(codes[train])) for train, _ in folds)
         scoring: Any = {"metrics": metric, "cv": folds, "groups": groups, "n_jobs": n_jobs}
         sizes, means, intervals, name = _sizes(max_queries, n_train), {}, {}, ""
         seed = options.get("random_state")
@@ -450,13 +452,6 @@ class QueryLearningCurveDisplay(MeanCurves):
         ax.set(xlabel="training queries", ylabel=style.metric_label(self.metric))
         _ticks_apart(ax, np.asarray(self.max_queries), is_log=True)
         return np.asarray(self.max_queries)
-
-
-def _folds(cv: Any, X: Any, y: Any, ids: Any) -> tuple[list[tuple[Array, Array]], int]:
-    """The same folds for all sizes and models, and the fewest queries on which one trains."""
-    folds = folds_of(check_query_cv(cv), X, y, None, ids)
-    codes = group_rows(ids, len(ids)).codes
-    return folds, min(len(np.unique(codes[train])) for train, _ in folds)
 
 
 def _sizes(max_queries: Iterable[int] | None, n_train: int) -> list[int]:

@@ -108,6 +108,20 @@ def test_ids_and_folds_may_come_in_any_way(arrays, table):
     assert len(rs.cross_val_query_scores(GROUPED, frame, labels, "mrr", cv=ms.GroupKFold(3))) == 30
 
 
+@pytest.mark.parametrize("cv", [rs.QueryKFold(3), ms.GroupKFold(3)])
+def test_folds_of_users_rank_the_queries_of_the_data(table, cv):
+    """As `cross_val_score` does, for the same arguments."""
+    X, y = table
+    given = {"cv": cv, "groups": X["qid"].to_numpy() // 4}
+    by_fold = ms.cross_val_score(GROUPED, X, y, scoring="ndcg@5", **given)
+    scores = rs.cross_val_query_scores(GROUPED, X, y, "ndcg@5", **given)
+    np.testing.assert_array_equal(scores.ids, np.arange(30))
+    of_fold = [X["qid"].iloc[test].unique() for _, test in cv.split(X, y, given["groups"])]
+    np.testing.assert_allclose(
+        [scores["ndcg@5"][ids].mean() for ids in of_fold], by_fold, rtol=1e-12
+    )
+
+
 def test_metadata_routing_feeds_splitter_and_ranker(arrays):
     X, y, groups = arrays
     expected = rs.cross_val_query_scores(Ridge(), X, y, METRICS, groups=groups, cv=3)

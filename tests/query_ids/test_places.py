@@ -114,7 +114,7 @@ def test_given_groups_are_coarser_than_ids_in_the_data_and_must_not_divide_them(
         assert n_groups(USERS, cv.split(rows, labels)) > 0
         assert n_groups(USERS, cv.split(rows, labels, groups=USERS)) == 0
     scores = rs.cross_val_query_scores(Ridge(), rows, labels, groups=USERS, **OPTIONS)
-    assert scores.ids.tolist() == sorted(set(USERS))
+    assert scores.ids.tolist() == sorted(set(QID))
     *_, train, test = rs.query_train_test_split(rows, labels, USERS, groups=USERS, random_state=0)
     assert not set(train) & set(test)
     assert rs.QueryRanker(Ridge()).fit(rows, labels, groups=USERS).n_queries_ == len(set(USERS))
