@@ -24,8 +24,8 @@ from ..metrics.resolve import list_metrics, resolve_each
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from ..query_ids.lookup import (
-    check_same_rows,
     NoGroupsError,
+    check_same_rows,
     find_explicit_ids,
     find_query_ids,
     no_groups_error,

@@ -17,7 +17,7 @@ from ..ranking import Block, Queries
 from ..ranking.derived import weighted_block
 from ..ranking.label_functions import relevant
 from ..ranking.queries import apply_rule
-from .definition import METRICS, Definition
+from .definition import METRICS, UNBIASED, Definition
 
 
 def no_propensity_error(definition: Definition) -> ValueError:
@@ -34,7 +34,7 @@ def check_clicks(metric: Any) -> None:
     definition, options = metric.definition, metric.ready
     if not definition.clicks:
         raise no_propensity_error(definition)
-    lacks = definition.clicks_lack
+    lacks, undefined = definition.clicks_lack, metric.replace_undefined_by
     refused = {
         "adjusted=True": metric.is_adjusted,
         f"denominator={lacks!r}": lacks and options["denominator"] == lacks,
@@ -42,6 +42,8 @@ def check_clicks(metric: Any) -> None:
         "a gain of the label 0 (use threshold=0, or a gain with gain(0) = 0)": (
             _gain(options)(np.zeros(1))[0] != 0
         ),
+        # a query without a click is one of the estimate's summands
+        f"replace_undefined_by={undefined:g}": definition.clicks == UNBIASED and undefined != 0,
     }
     for option, is_given in refused.items():
         if is_given:

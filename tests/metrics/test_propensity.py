@@ -152,6 +152,7 @@ REFUSED_OPTIONS = [
     ("ndcg", {"adjusted": True}, "takes no propensity with adjusted=True"),
     ("precision@2", {"denominator": "attainable"}, "with denominator='attainable': clicks show"),
     ("recall@2", {"denominator": "min"}, "with denominator='min': clicks show only some"),
+    ("dcg", {"replace_undefined_by": np.nan}, "takes no propensity with replace_undefined_by=nan"),
     ("rbp", {"normalize": True}, "takes no propensity with normalize=True"),
     (lambda block: block.sizes, {}, "takes no propensity: it is not known to be a sum"),
 ]
