@@ -181,6 +181,7 @@ def _query_values(part: Any, reader: Reader, meta: Any) -> Any:
 
 
 def _tables(part: Any, reader: Reader) -> list[Any]:
-    """A partition, which is a pandas DataFrame, as a table sorted by query."""
-    rows = pa.RecordBatch.from_pandas(part[reader.columns], preserve_index=False)
-    return [reader.plain(rows, "a partition").sort_by([(name, "ascending") for name in reader.ids])]
+    """A partition, which is a pandas DataFrame, as a table sorted by query, if it has rows."""
+    rows = pa.Table.from_pandas(part[reader.columns], preserve_index=False).combine_chunks()
+    order = [(name, "ascending") for name in reader.ids]
+    return [reader.plain(batch, "a partition").sort_by(order) for batch in rows.to_batches()]

@@ -76,8 +76,8 @@ def evaluate(
     Raises
     ------
     ValueError
-        For a missing column or missing values, and for any input that `sklearn_rankscore.evaluate`
-        refuses.
+        For a missing column, and for metrics and options that `sklearn_rankscore.evaluate` refuses.
+        Invalid rows, as those with missing values, raise a PythonException of PySpark.
 
     See Also
     --------

@@ -213,6 +213,15 @@ def test_ids_of_dask_keep_their_type(on_dask, kind):
         np.testing.assert_allclose(collected[name], expected, rtol=0, atol=1e-12)
 
 
+def test_text_in_several_partitions_without_a_cluster():
+    """The shuffle that Dask uses then leaves text in several chunks."""
+    columns = make_documents(strings=True)
+    df = dd.from_pandas(pd.DataFrame(shuffled(columns)), npartitions=5)
+    with dask_config.set({"scheduler": "sync", "dataframe.shuffle.method": "tasks"}):
+        scores = dask.evaluate(df, METRICS)
+    assert scores == pytest.approx(in_memory(columns), nan_ok=True, **EXACT)
+
+
 def test_names_of_spark_that_differ_by_case(on_spark):
     columns = COLUMNS | {"QID": COLUMNS["qid"] % 2, "Label": COLUMNS["score"]}
     df = on_spark.frame(shuffled(columns))

@@ -201,6 +201,17 @@ def test_invalid_input_is_refused(wrong, message):
         wrong()
 
 
+def test_labels_that_alone_decide_the_value_warn_once():
+    total = one()
+    with pytest.warns(UserWarning, match="nearly all queries have one document"):
+        total.update(np.arange(12) % 2, np.zeros(12), range(12))
+    total.update(np.arange(12) % 2, np.zeros(12), range(20, 32))
+
+
+def test_systems_may_come_in_any_order():
+    assert two().update([1], {"b": [1], "a": [2]}, [3]).result()["a"]["mrr"].n_queries == 3
+
+
 @pytest.mark.parametrize("name", [1, ("a", "b")])
 def test_names_of_systems_are_text(name):
     with pytest.raises(TypeError, match="names as keys, which are strings"):

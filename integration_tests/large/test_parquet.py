@@ -1,6 +1,7 @@
 """Files of `evaluate_parquet`: where they are, what they hold, and what is refused."""
 
 import pickle
+import uuid
 
 import fsspec
 import numpy as np
@@ -159,6 +160,29 @@ def test_wrong_arguments_are_refused(given, error, message, tmp_path):
     with pytest.raises(error, match=message):
         evaluate_parquet(**arguments)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_names_that_differ_in_case_and_types_of_few_libraries(in_order, tmp_path):
+    ids = np.repeat([uuid.UUID(int=1), uuid.UUID(int=2)], 2)
+    columns = {"qid": pa.array([i.bytes for i in ids], pa.uuid()), "label": [1, 0, 1, 0]}
+    columns |= {"a": pa.array([2, 1, 2, 1], pa.float16()), "A": [2, 1, 1, 2]}
+    rows = [0, 1, 2, 3] if in_order else [2, 0, 3, 1]
+    write(pa.table(columns).take(rows), tmp_path / "rows.parquet")
+    scores = evaluate_parquet(tmp_path, "mrr", score={"a": "a", "A": "A"})
+    assert scores == {"a": {"mrr": 1}, "A": {"mrr": 0.75}}
+
+
+def test_files_that_others_leave_in_a_folder(tmp_path):
+    """A path that is named is read, whatever its name."""
+    folder, copied = tmp_path / "run [2]", [".ipynb_checkpoints", "_temporary/0", ".hidden"]
+    for place in ("", "_day=1", *copied):
+        rows = COLUMNS | {"qid": COLUMNS["qid"] + 100 * len(place)}
+        path = write(rows, folder / place / "part.parquet")
+    for where, n in ((folder, 2), (f"{tmp_path}/run*", 2), (path, 1), (folder / ".hidden", 1)):
+        total = RankingAccumulator("mrr")
+        assert evaluate_parquet(where, total) == EXPECTED
+        assert total.result()["mrr"].n_queries == 60 * n
 
 
 @pytest.mark.parametrize("in_order", [True, False])

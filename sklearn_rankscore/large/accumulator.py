@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import permutations
 from typing import Any, TypeAlias
 
@@ -25,6 +26,7 @@ from ..comparison.segments import (
     values_and_missing,
 )
 from ..metrics.evaluate import Metrics, by_system
+from ..metrics.labels import warn_of_fixed_values
 from ..metrics.metric import measure
 from ..metrics.names import display_name
 from ..metrics.resolve import list_metrics, resolve_all
@@ -68,18 +70,18 @@ class State:
     last_id: Any = None
 
     def __add__(self, other: State) -> State:
-        if self.moments and other.moments and self.systems != other.systems:
+        if self.moments and other.moments and {*self.systems} != {*other.systems}:
             got = f"{self.systems!r:.80} and {other.systems!r:.80}"
             raise ValueError(f"all queries must have scores of the same systems; got {got}.")
         moments = dict(self.moments)
         for key, added in other.moments.items():
             moments[key] = moments[key] + added if key in moments else added
         if len(moments) > len(self.moments):
-            _check_segments({segment for segment, _, _ in moments})
+            _check_segments({segment for segment, _, _ in moments})  # of all batches
         n_documents = self.n_documents + other.n_documents
         return State(moments, n_documents, self.values + other.values, other.last_id)
 
-    @property
+    @cached_property
     def systems(self) -> list[str]:
         """Names of the systems."""
         return list(dict.fromkeys(of for _, of, _ in self.moments if isinstance(of, str)))
@@ -125,7 +127,9 @@ class RankingAccumulator(Printed):
     It divides the sum of all squared residuals by its expectation for values of equal variance;
     that of `QueryScores`, which needs all values at once, divides each squared residual by its own.
     Both are equal for equal weights. With ``average="micro"`` the residual is that of the numerator
-    about the ratio. Intervals are those of Student's t, with Satterthwaite's degrees of freedom.
+    about the ratio. Intervals are corrected for skewness, as those of `QueryScores`; where too few
+    queries differ from the most common value, they are bounds by the range of the metric, of
+    Clopper and Pearson, which may be wider than those in memory.
 
     Examples
     --------
@@ -191,7 +195,7 @@ class RankingAccumulator(Printed):
             those of an index level ``qid``; without one, a batch is a single query, or each row of
             2-D input is one.
         sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-            Query weights, constant within each query.
+            Query weights, constant within each query; one per row of 2-D input.
         segments : array-like, mapping or DataFrame of them, default=None
             The columns named by `by`: one value per document, constant within each query, or per
             query.
@@ -252,6 +256,9 @@ class RankingAccumulator(Printed):
             for i, value in enumerate(by_value.ids.tolist()):
                 entries = by_value.starts[i] + np.arange(by_value.sizes[i])
                 parts.append((Segment(column, value), by_value.rows_at(entries)))
+        _check_segments({segment for segment, _ in parts})
+        if not self._state.moments:
+            warn_of_fixed_values(first_system, self._resolved.values())
         values: dict[tuple[str, str], Array] = {}
         terms: dict[tuple[Any, str], tuple[Any, ...]] = {}
         for system, given in queries.items():
@@ -340,7 +347,7 @@ class RankingAccumulator(Printed):
         Raises
         ------
         ValueError
-            As in `result`, and without `by`.
+            As in `result`.
         """
 
         def place(segment: Segment) -> tuple[Any, ...]:
@@ -520,13 +527,17 @@ def segment_values(name: str, column: Any) -> Array:
     return values
 
 
+class TooManySegmentsError(ValueError):
+    """A column has too many values to define segments."""
+
+
 def _check_segments(segments: set[Segment]) -> None:
     """Refuse columns with too many distinct values to be segments."""
     for name in {segment.column for segment in segments}:
         kinds = [type(segment.value) for segment in segments if segment.column == name]
         n_numbers = kinds.count(int) + kinds.count(float)
         if n_numbers > MOST_CATEGORIES or len(kinds) > MOST_SEGMENTS:
-            raise ValueError(
+            raise TooManySegmentsError(
                 f"column {name!r} has more than {MOST_CATEGORIES} distinct numbers, or "
                 f"{MOST_SEGMENTS:,} other values, to define segments. Bin them, or convert to text."
             )

@@ -230,7 +230,7 @@ class Moments:
             ends = common + np.array([low - common, high - common]) * most
         else:
             ends = np.full(2, math.nan)
-        return Interval(*ends.tolist())
+        return Interval(*np.clip(ends, low, high).tolist())
 
     def summary(self, metric: Metric) -> MetricSummary:
         """Mean, standard error and numbers of queries."""

@@ -21,12 +21,18 @@ from .._validation import check_system_names, shown
 from ..query_ids import Grouping
 from ..query_ids.read import as_objects
 from ..ranking import read_queries
-from .accumulator import ALONE, RankingAccumulator, State, segment_values
+from .accumulator import (
+    ALONE,
+    RankingAccumulator,
+    State,
+    TooManySegmentsError,
+    segment_values,
+)
 
 # rows ranked at a time: enough that queries of similar length fill a block, in a few megabytes
 BATCH_ROWS = 2**20
 ROWS_READ = 2**17
-ROW = "row of the file"
+ROW = "row"
 
 BAR: dict[str, Any] = {"unit": "row", "unit_scale": True, "delay": 1}
 
@@ -139,6 +145,8 @@ class Reader:
                 for of, name in self.systems.items()
             }
             run._add(queries, {name: _segments(name, table[name], starts) for name in run.by})
+        except TooManySegmentsError:
+            raise
         except (TypeError, ValueError) as error:
             if len(starts) == 1:
                 kind = ValueError if isinstance(error, ValueError) else TypeError
@@ -179,15 +187,21 @@ def read_options(
 
 
 def _plain(column: Any) -> Any:
-    """A column of values in place of a dictionary."""
+    """A column without a dictionary, or of the bytes of an extension such as UUID."""
     kind = _plain_type(column.type)
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
     if pa.types.is_dictionary(column.type):  # Arrow cannot cast those of polars
         return column.dictionary.cast(kind).take(column.indices)
     return column.cast(kind)
 
 
 def _plain_type(kind: Any) -> Any:
-    """The type without a dictionary, and one for all text, whose length has no limit."""
+    """The type of the values, which for all text is one without a limit of its length."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    if pa.types.is_float16(kind):  # which DuckDB lacks
+        return pa.float32()
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     name = str(kind).removesuffix("_view")
     return pa.type_for_alias(f"large_{name}") if name in ("string", "binary") else kind
@@ -282,9 +296,11 @@ def _open_files(path: Any, reader: Reader) -> tuple[list[Any], Any]:
     names: set[str] = set()
     for pattern in [path] if isinstance(path, str | os.PathLike) else path:
         filesystem, plain = url_to_fs(os.fspath(pattern))
-        matches = filesystem.glob(plain)
-        inside = [name for match in matches for name in filesystem.find(match)]
-        names |= {name for name in inside if name in matches or name.endswith(".parquet")}
+        matches = [plain] if filesystem.exists(plain) else filesystem.glob(plain)
+        names |= {
+            name for match in matches for name in filesystem.find(match)
+            if name == match or _is_part(name.removeprefix(match))
+        }  # fmt: skip
     if not names:
         raise FileNotFoundError(
             f"there is no Parquet file {path}; those of a folder are *.parquet."
@@ -306,6 +322,13 @@ def _open_files(path: Any, reader: Reader) -> tuple[list[Any], Any]:
             schema = pa.unify_schemas([schema, pa.schema(used)], promote_options="permissive")
             fragments.append(parquet.make_fragment(name, opened, of_folders))
     return fragments, schema
+
+
+def _is_part(path: str) -> bool:
+    """Whether a file of a folder is Parquet, and not one of those that other programs leave."""
+    parts = path.strip("/").split("/")
+    is_hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
+    return path.endswith(".parquet") and not is_hidden
 
 
 @contextmanager
@@ -339,8 +362,10 @@ def _count_unsorted(
     """What is counted in rows as DuckDB sorts them, within its memory and a temporary folder."""
     import duckdb
 
-    sql = {name: '"' + name.replace('"', '""') + '"' for name in reader.columns}
-    types = [*((name, schema.field(name).type) for name in sql), (ROW, pa.int64())]
+    # by position, because DuckDB ignores the case of names
+    sql = {name: f"c{i}" for i, name in enumerate(reader.columns)}
+    types = [*((plain, schema.field(name).type) for name, plain in sql.items()), (ROW, pa.int64())]
+    plain_names = [name for name, _ in types]
     failures: list[BaseException] = []
 
     def rows() -> Iterator[Any]:
@@ -348,7 +373,8 @@ def _count_unsorted(
         try:
             for table in tables:
                 numbers = pa.array(np.arange(n, n := n + table.num_rows))
-                yield from table.append_column(ROW, numbers).to_batches()
+                numbered = table.append_column(ROW, numbers)
+                yield from numbered.rename_columns(plain_names).to_batches()
         except BaseException as error:  # of which DuckDB repeats the message only
             failures.append(error)
             raise
@@ -362,7 +388,7 @@ def _count_unsorted(
     by_order = any(
         metric.ties in ("stable", "reversed") for metric in reader.empty._resolved.values()
     )
-    order = [*(sql[name] for name in reader.ids), *([f'"{ROW}"'] if by_order else [])]
+    order = [*(sql[name] for name in reader.ids), *([ROW] if by_order else [])]
     selected = [sql[name] for name in reader.columns]
     with tempfile.TemporaryDirectory(prefix="rankscore-") as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
