@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(kind: str, message: Any) -> None:
-    text = clean(message)
+    text = clean(str(message).replace("\n- ", " - "))
     shown = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
     print(f"rankscore: {kind}: {shown}", file=sys.stderr)
 
@@ -168,7 +168,8 @@ def _add_arguments(parser: Parser) -> None:
     add("-c", "--complete", action="store_true", help="count judged queries that no run contains")
     add("--unjudged", choices=("irrelevant", "drop"), metavar="RULE",
         help="documents without a judgment: irrelevant or drop (as trec_eval -J); the default is "
-        "irrelevant, and a metric may set its own, as 'ndcg@10(unjudged=drop)'")  # fmt: skip
+        "irrelevant, except in a single file, and a metric may set its own, as "
+        "'ndcg@10(unjudged=drop)'")  # fmt: skip
     add("--ignore-identical-ids", action="store_true",
         help="leave out results whose document is the query, as --like beir does")  # fmt: skip
     add("--columns", type=_columns_by_name, default={}, metavar="FIELD=NAME,...",
@@ -182,7 +183,7 @@ def _add_arguments(parser: Parser) -> None:
     add("--test", choices=get_args(SignificanceTest),
         help="significance test of a comparison (default: permutation)")  # fmt: skip
     add("--confidence", type=float, metavar="LEVEL",
-        help="of the intervals of a comparison (default: 0.95)")  # fmt: skip
+        help="of the intervals of a comparison; significance is at 1 - LEVEL (default: 0.95)")  # fmt: skip
     add("--seed", type=_small_integer, metavar="N", help="of the test (default: 0)")
     add("--format", choices=(*FORMATS, "csv", "json"), default="table", help="default: table")
     add("--digits", type=_small_integer, metavar="N",
@@ -210,10 +211,13 @@ def _check(arguments: Namespace) -> None:
     """Raise an error if arguments do not fit together, and set those that were not given."""
     if arguments.module:
         sys.path.insert(0, os.getcwd())
-        import_module(arguments.module)
+        import_module(arguments.module.removesuffix(".py"))
     given = arguments.metrics or DEFAULT_METRICS
+    names: list[str] = []
     # separated by commas outside of parentheses
-    names = [name for part in given for name in re.split(r",(?![^(]*\))", part)]
+    for name in (name for part in given for name in re.split(r",(?![^(]*\))", part)):
+        cutoff = re.fullmatch(r"(.+[._@])\d+", names[-1]) if names and name.isdecimal() else None
+        names.append(cutoff[1] + name if cutoff else name)  # trec_eval's "P.5,10"
     arguments.metrics = {clean(name): name for name in names}
     resolve_all(arguments.metrics, like=arguments.like)
     arguments.runs = _named(arguments.runs)
@@ -233,8 +237,8 @@ def _conflicts(arguments: Namespace) -> Iterator[tuple[Any, str]]:
     missing = "a RUN is missing; only a CSV, TSV or Parquet file can have labels and scores."
     yield is_single and not is_table, missing
     yield arguments.scores and not is_single, "--scores is for a single file, without runs."
-    others = arguments.complete or arguments.unjudged or arguments.ignore_identical_ids
-    unneeded = "-c, --unjudged and --ignore-identical-ids need a RUN; a single file has all labels."
+    others = arguments.complete or arguments.ignore_identical_ids
+    unneeded = "-c and --ignore-identical-ids need a RUN; a single file has all documents."
     yield is_single and others, unneeded
     unnamed = "--columns needs a CSV, TSV or Parquet file; TREC files have no names of columns."
     yield columns and not is_table, unnamed
@@ -306,7 +310,7 @@ def _of_comparison(arguments: Namespace) -> dict[str, Any]:
 def _documents(arguments: Namespace) -> Any:
     """Labels, scores by system and ids."""
     if not arguments.runs:
-        return _of_one_file(arguments.qrels, arguments.columns, arguments.scores)
+        return _of_one_file(arguments)
     files = [arguments.qrels, *arguments.runs.values()]
     qrels, *runs = [sys.stdin.buffer if file == "-" else file for file in files]
     documents: Any = join_trec(
@@ -331,16 +335,21 @@ def _count_ties(documents: dict[str, Any]) -> int:
         order = np.lexsort((scores, query))
         ranked, of_query = scores[order], query[order]
         is_tied = (ranked[1:] == ranked[:-1]) & (of_query[1:] == of_query[:-1])
-        n_tied += int((is_tied & (ranked[1:] > -np.inf)).sum())
+        is_tied &= ranked[1:] > -np.inf
+        n_tied += np.count_nonzero(np.append(is_tied, False) | np.append(False, is_tied))
     return n_tied
 
 
-def _of_one_file(path: str, columns: dict[str, str], scores: dict[str, str]) -> Any:
+def _of_one_file(arguments: Namespace) -> Any:
+    path, columns, scores = arguments.qrels, arguments.columns, arguments.scores
     file = read_columns(path)
     query, label = (file.find(field, columns) for field in ("query", "relevance"))
     systems = {name: file.find("score", {"score": column}) for name, column in scores.items()}
     systems = systems or {clean(_stem(path)): file.find("score", columns)}
-    return of_one_table(file, query, None, label, systems, "score", "irrelevant")
+    documents: Any = of_one_table(file, query, None, label, systems, "score", "nan")
+    # as in QRELS
+    documents["y_true"] = np.where(documents["y_true"] < 0, np.nan, documents["y_true"])
+    return documents | ({"unjudged": arguments.unjudged} if arguments.unjudged else {})
 
 
 def _table_of_runs(scores: dict[str, QueryScores], *, per_query: bool) -> Table:

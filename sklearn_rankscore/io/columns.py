@@ -37,8 +37,10 @@ _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 NUMBER = re.compile(rb"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
 # how to replace NaN
 REMEDIES = {
-    "relevance": "Drop or fill these documents first, or use unjudged='drop' if they are unjudged",
-    "score": "A document that was not retrieved, as after a left join, has the score -inf",
+    "relevance": "Leave out the rows of documents that nobody judged, or, of one table of labels and "
+    "scores, say what they count by unjudged=",
+    "score": "Leave out the row of a document that was not retrieved, as after a left join; in one "
+    "table of labels and scores it has the score -inf",
     "rank": "A document that was not retrieved has no rank: leave out its row",
 }
 # as pandas, and DuckDB or polars, write them
@@ -130,7 +132,8 @@ class Columns:
             return ValueError(f"{self.where(row)}, column {column}: {problem}.")
 
         if self.is_text:
-            numbers = parse([TRUTH.get(text) or text.encode() for text in values], fault)
+            known = TRUTH | {"": b"nan"} if allow_nan else TRUTH
+            numbers = parse([known.get(text) or text.encode() for text in values], fault)
         else:
             numbers = as_numbers(values, where, allow_nan=True)
         if not allow_nan and (is_nan := np.isnan(numbers)).any():

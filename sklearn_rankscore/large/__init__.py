@@ -116,9 +116,10 @@ def evaluate_parquet(
     Parameters
     ----------
     path : str, path-like or list of them
-        A file, a folder, of which all files ``*.parquet`` are read except those whose names or
-        folders begin with "_" or ".", a pattern such as ``"scores/*.parquet"``, or a list of them. A URI such as ``s3://…`` is opened by fsspec. A
-        folder ``country=de`` in a path is a column "country" of its files.
+        A file, a folder, of which all files ``*.parquet`` are read unless they or their folders
+        have a name with "_" or "." at its beginning, a pattern such as ``"scores/*.parquet"``, or a
+        list of them. A URI such as ``s3://…`` is opened by fsspec. A folder ``country=de`` in a
+        path is a column "country" of its files.
     metrics : str, callable, iterable of them, or RankingAccumulator
         As in `evaluate`; or an accumulator, to which all queries are added, and whose own `by` and
         options count. If an error is raised, it is not changed.

@@ -209,8 +209,10 @@ def respelled(name: str) -> str:
     name = name.strip()
     match = _IR_MEASURES.fullmatch(name)
     if match and (match[3] or _REL.search(match[2])):
-        by_threshold = _REL.sub(lambda rel: f"threshold={int(rel[1]) - 1}", match[2])
-        return f"{match[1]}{match[3] or ''}({by_threshold})"
+        # without rel, the gain of RBP may be the label
+        more = ",gain=binary" if canonical_name(match[1]) == "rbp" else ""
+        given = _REL.sub(lambda rel: f"threshold={int(rel[1]) - 1}{more}", match[2])
+        return f"{match[1]}{match[3] or ''}({given})"
     written, bracket, given = name.partition("(")
     if bracket and not given.endswith(")"):
         return name

@@ -74,6 +74,8 @@ def test_values_in_every_format(run):
     names = ["P(rel=2)@5", "ndcg_cut_10", "map(threshold=1, ties=stable)"]  # of other libraries too
     values = run("qrels.txt", "bm25.run", "-m", ",".join(names), form="json")["runs"]["bm25"]
     assert values == evaluate(metrics=names, **from_trec("qrels.txt", "bm25.run"))
+    lists = run("qrels.txt", "bm25.run", "-m", "P.5,10,map,ndcg_cut.5,10", form="json")
+    assert [*lists["runs"]["bm25"]] == ["P.5", "P.10", "map", "ndcg_cut.5", "ndcg_cut.10"]
 
 
 def test_values_of_queries(run):
@@ -107,9 +109,9 @@ def test_what_is_missing_is_said_in_python_and_on_the_command_line(run, capsys):
 def test_ties_are_said_in_one_line(capsys):
     main(["evaluate", "qrels.txt", "bm25.run", "-m", "map"])
     (line,) = capsys.readouterr().err.splitlines()
-    # of nine scores within 0 to 4, four equal another one; in 30 queries
+    # of nine scores within 0 to 4, eight equal another one; in 30 queries
     assert line == (
-        "rankscore: note: 120 results are tied; ties are averaged, and --like trec_eval breaks "
+        "rankscore: note: 240 results are tied; ties are averaged, and --like trec_eval breaks "
         "them by document id, which gives the digits of trec_eval."
     )
     main(["evaluate", "qrels.txt", "bm25.run", "-m", "map", "--like", "trec_eval"])
@@ -161,6 +163,7 @@ SMALL = {
     "d2.csv": "query_id,doc_id,relevance\nq,d2,1\n",
     "first.csv": f"{OF_RUN}q,d2,1\n",
     "tied.csv": f"{OF_RUN}q,d1,1\nq,d2,1\n",
+    "some.csv": "query_id,relevance,score\n1,,2\n1,-1,5\n1,1,1\n",
 }
 # a command line, and the value of its last run
 VALUES = [
@@ -175,6 +178,9 @@ VALUES = [
     ("two.txt year.csv -m mrr --columns query=uid,score=2026", 0.5),
     # judgments in a table may be fractions or truth, beside a run of TREC
     ("grades.csv grades.run -m dcg@2", 0.5 + 1 / math.log2(3)),
+    # two documents of a single file that nobody judged
+    ("some.csv -m mrr --unjudged irrelevant", 1 / 3),
+    *((f"some.csv -m {of}", 1) for of in ("mrr --unjudged drop", "mrr(unjudged=drop)")),
     # the order in which another run has tied documents breaks no ties: trec_eval ranks them by
     # descending id; ranx and BEIR's own mrr sort stably, and rows are by ascending id
     *((f"d2.csv {runs} -m mrr --like {like}", value)
@@ -205,7 +211,7 @@ def test_a_metric_of_ones_own(run, files):
         "register_metric('gained', gained)\n"
     )
     name = "gained@5(ties=stable)"
-    mine = run(*RUNS, "--import", "of_mine", "-m", name, form="json")["runs"]
+    mine = run(*RUNS, "--import", "of_mine.py", "-m", name, form="json")["runs"]
     dcg = evaluate(metrics="dcg@5(ties=stable, discount=none)", **documents())
     for system, (value,) in ((system, of.values()) for system, of in dcg.items()):
         assert mine[system][name] == pytest.approx(value, rel=1e-12)

@@ -119,7 +119,7 @@ HOSTILE = [
     ([*GOOD, "s.run", "--baseline", "r", "--confidence", "95"], 1, "between 0 and 1"),
     ([*GOOD, "s.run", "--baseline", "r", "--seed", "-1"], 2, "from 0 to 2"),
     (["scored.csv", "-c"], 2, "need a RUN"),
-    (["scored.csv", "--unjudged", "drop"], 2, "need a RUN"),
+    (["scored.csv", "--ignore-identical-ids"], 2, "need a RUN"),
     (["scored.csv", "r.csv", "--scores", "a"], 2, "for a single file, without runs"),
     (["scored.csv", "--scores", "a=,b"], 2, "must be NAME=COLUMN"),
     (["scored.csv", "--baseline", "scored"], 2, "at least two runs"),

@@ -46,6 +46,7 @@ SPELLINGS = {
     "P(rel=2)@5": "precision@5(threshold=1)",
     "AP(rel=1)": "map(threshold=0)",
     "RBP(p=0.9,rel=2)@5": "rbp@5(p=0.9, threshold=1)",
+    "RBP(rel=2,like=ranx)@5": "rbp@5(threshold=1, gain=binary, like=ranx)",
     "nDCG(gain=exponential)@5": "ndcg@5(gain=exponential)",
     "rbp.95": "rbp(p=0.95)",
     "set_P": "precision",
