@@ -183,7 +183,8 @@ def _add_arguments(parser: Parser) -> None:
     add("--test", choices=get_args(SignificanceTest),
         help="significance test of a comparison (default: permutation)")  # fmt: skip
     add("--confidence", type=float, metavar="LEVEL",
-        help="of the intervals of a comparison; significance is at 1 - LEVEL (default: 0.95)")  # fmt: skip
+        help="of the intervals of a comparison; significance is at 1 - LEVEL "
+        "(default: 0.95)")  # fmt: skip
     add("--seed", type=_small_integer, metavar="N", help="of the test (default: 0)")
     add("--format", choices=(*FORMATS, "csv", "json"), default="table", help="default: table")
     add("--digits", type=_small_integer, metavar="N",
@@ -336,7 +337,7 @@ def _count_ties(documents: dict[str, Any]) -> int:
         ranked, of_query = scores[order], query[order]
         is_tied = (ranked[1:] == ranked[:-1]) & (of_query[1:] == of_query[:-1])
         is_tied &= ranked[1:] > -np.inf
-        n_tied += np.count_nonzero(np.append(is_tied, False) | np.append(False, is_tied))
+        n_tied += int((np.append(is_tied, False) | np.append(False, is_tied)).sum())
     return n_tied
 
 

@@ -361,7 +361,7 @@ def _verdict(one: Difference, level: float) -> Verdict:
     return "no worse" if is_above else "undecided"
 
 
-def check_query_scores(systems: Any) -> None:
+def check_query_scores(systems: Any, argument: str = "systems") -> None:
     """Refuse anything but results of models by name."""
     if not isinstance(systems, Mapping):
         raise TypeError(
@@ -371,9 +371,10 @@ def check_query_scores(systems: Any) -> None:
         )
     for name, scores in systems.items():
         if not isinstance(scores, QueryScores):
+            place = f"{argument}[{name!r}]" if name else argument
             raise TypeError(
-                f"systems[{name!r}] must be a QueryScores; got a {type(scores).__name__}. Compute "
-                "it by query_scores(y_true, y_score, metrics, groups=ids)."
+                f"{place} must be a QueryScores; got a {type(scores).__name__}. Compute it by "
+                "query_scores(y_true, y_score, metrics, groups=ids)."
             )
 
 

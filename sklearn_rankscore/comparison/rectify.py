@@ -215,12 +215,11 @@ def rectify(
     check_flag("power_tuning", power_tuning)
     check_choice("method", method, get_args(RectifyMethod))
     confidence = check_fraction("confidence", confidence)
-    given: list[dict[str, QueryScores]] = [
-        dict(scores) if isinstance(scores, Mapping) else {"": scores}
-        for scores in (human, machine, machine_on_all)
-    ]
-    for systems_of in given:
-        check_query_scores(systems_of)
+    named = {"human": human, "machine": machine, "machine_on_all": machine_on_all}
+    given: list[dict[str, QueryScores]] = []
+    for argument, scores in named.items():
+        given.append(dict(scores) if isinstance(scores, Mapping) else {"": scores})
+        check_query_scores(given[-1], argument)
     systems = list(given[0])
     if not systems or any(scores.keys() != given[0].keys() for scores in given):
         raise ValueError(
@@ -287,7 +286,7 @@ def _values(
                 "machine and machine_on_all have different values for "
                 f"{counted(int(changed.sum()), 'query')} of the same ids, such as "
                 f"{all_queries[int(changed.argmax())]!r}. If they are different queries, give them "
-                "different ids."
+                "different ids; otherwise, see that human and machine are not swapped."
             )
         parts = (by_human.values[is_human], by_machine.values[is_human], everywhere[is_other])
         values[name] = np.concatenate(parts)

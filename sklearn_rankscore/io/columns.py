@@ -37,9 +37,9 @@ _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 NUMBER = re.compile(rb"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
 # how to replace NaN
 REMEDIES = {
-    "relevance": "Leave out the rows of documents that nobody judged, or, of one table of labels and "
-    "scores, say what they count by unjudged=",
-    "score": "Leave out the row of a document that was not retrieved, as after a left join; in one "
+    "relevance": "Leave out the row of a document that nobody judged; of a table of labels and "
+    "scores, say what it counts by unjudged=",
+    "score": "Leave out the row of a document that was not retrieved, as after a left join; in a "
     "table of labels and scores it has the score -inf",
     "rank": "A document that was not retrieved has no rank: leave out its row",
 }

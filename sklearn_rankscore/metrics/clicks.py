@@ -14,9 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from .._columns import as_numbers
 from .._table import html_of_fields
 from .._typing import Array, QueryIds
-from .._validation import check_choice, check_count, check_number, check_propensity_range, warn
+from .._validation import (
+    check_choice,
+    check_count,
+    check_number,
+    check_propensity_range,
+    examples,
+    warn,
+)
 from ..query_ids import group_rows
 from ..query_ids.lookup import check_same_order
+from .options import check_clip
 
 
 def position_propensity(ranks: ArrayLike, eta: float = 1.0) -> Array:
@@ -150,7 +158,7 @@ def propensity_summary(
             f"propensity must have the shape of y_true, {labels.shape}; got {given.shape}."
         )
     check_propensity_range("propensity", given)
-    least = 0.0 if clip is None else check_number("clip", clip, 0, 1)
+    least = check_clip(clip) or 0.0
     one = np.zeros(given.size, dtype=np.intp)
     return click_sums(labels.ravel(), given.ravel(), least, one, 1).summary()
 
@@ -361,7 +369,7 @@ def _refuse(wrong: Array, why: str) -> None:
     ranks = np.flatnonzero(wrong) + 1
     if not len(ranks):
         return
-    named = f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(map(str, ranks.tolist()[:5]))}"
+    named = f"{'rank' if len(ranks) == 1 else 'ranks'} {examples(ranks.tolist())}"
     raise ValueError(f"{named} cannot be estimated: {why}.")
 
 

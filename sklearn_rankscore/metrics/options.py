@@ -34,7 +34,8 @@ def _max_grade(max_grade: Any) -> float | None:
     return None if max_grade is None else check_number("max_grade", max_grade, 0, 1023)
 
 
-def _clip(clip: Any) -> float | None:
+def check_clip(clip: Any) -> float | None:
+    """The least propensity that counts."""
     if clip is not None and check_number("clip", clip, 0, 1) == 0:
         raise ValueError("clip must be above 0, or None for no clipping; got 0.")
     return None if clip is None else float(clip)
@@ -136,7 +137,7 @@ OPTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "average": ("macro", _one_of("average", "macro", "micro", None)),
     "sample_weight": (None, as_given),
     "propensity": (None, as_given),
-    "clip": (None, _clip),
+    "clip": (None, check_clip),
     "labels": (None, as_given),
     "n_jobs": (None, as_given),
 }

@@ -84,7 +84,7 @@ def one_standard_error(
     True
     """
     if not isinstance(metric, str | None):
-        raise TypeError(f"metric must be the name given to scoring, or None; got {metric!r}.")
+        raise TypeError(f"metric must be the name given to scoring, or None; got {metric!r:.80}.")
     if not (isinstance(complexity, str | None) or callable(complexity)):
         raise TypeError(
             "complexity must be the name of a parameter, a function of a dict of parameters, or "
@@ -116,10 +116,11 @@ def _fold_scores(cv_results: Mapping[str, Any], metric: str | None) -> Array:
     prefix = "mean_test_"
     names = [key.removeprefix(prefix) for key in cv_results if key.startswith(prefix)]
     name = "score" if names == ["score"] else metric  # "score" is that of a single metric
-    if name not in names:
+    if name not in names or f"param_{str(metric).removeprefix('-')}" in cv_results:
         raise ValueError(
             f"one_standard_error({'' if metric is None else repr(metric)}) must name one of the "
-            f"metrics of the search: {', '.join(map(repr, names))}."
+            f"metrics of the search: {', '.join(map(repr, names))}. The name of a parameter is "
+            "passed as complexity=."
         )
     folds: list[Array] = []
     while (key := f"split{len(folds)}_test_{name}") in cv_results:

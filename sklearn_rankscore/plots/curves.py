@@ -175,8 +175,8 @@ def columns_by_cutoff(metrics: Sequence[str], metric: str | None) -> tuple[str, 
         if is_chosen and len(at) > 1:
             return name, {k: at[k] for k in sorted(at)}
     raise ValueError(
-        f"a curve needs {metric or 'a metric'!r} at two cut-offs or more; the scores hold "
-        f"{', '.join(metrics)}. Compute it as query_scores(..., ['ndcg@1', 'ndcg@5'])."
+        f"a curve needs {repr(metric) if metric else 'a metric'} at two cut-offs or more; got "
+        f"{', '.join(metrics)}. Pass k=[1, 5], or query_scores(..., ['ndcg@1', 'ndcg@5'])."
     )
 
 
@@ -440,7 +440,7 @@ class QueryLearningCurveDisplay(MeanCurves):
                 cross_val_query_scores(clone(unfitted).set_params(max_queries=n), X, y, **scoring)
                 for n in with_progress(sizes, len(sizes), f"sizes of {model}")
             ]
-            (name,) = results[0].metrics
+            name = results[0].metrics[0]
             means[model] = np.array([scores.mean()[name] for scores in results])
             intervals[model] = np.array([scores.interval(**options)[name] for scores in results])
         return cls(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array, QueryIds
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, counted
 from ..comparison import Interval, QueryScores, compare
 from ..comparison.compare import align, baseline_first, value_differences
 from ..comparison.segments import Segments, select_segments
@@ -120,7 +120,7 @@ class QueryDeltaDisplay(QueryScoresDisplay):
         ax.locator_params(axis="x", integer=True)
         if deltas.any():  # the same scale up and down
             ax.set_ylim(np.array([-1.05, 1.05]) * np.abs(deltas).max())
-        ax.set_xlabel(f"queries, sorted by difference ({n - n_wins - n_losses:,} ties)")
+        ax.set_xlabel(f"queries, sorted by difference ({counted(n - n_wins - n_losses, 'tie')})")
         ax.set_ylabel(f"difference in {style.metric_label(self.metric)}")
         return f"{style.literal(self.model)} − {style.literal(self.baseline)}"
 

@@ -190,7 +190,7 @@ REFUSED = [
     (HUMAN, MACHINE, OF_MRR, {}, "must have the same metrics"),
     (HUMAN, OF_MRR, OTHER, {}, "must have the same metrics"),
     ({"a": HUMAN}, {"b": MACHINE}, {"a": OTHER}, {}, "must hold the same systems"),
-    ([0.5], MACHINE, OTHER, {}, "must be a QueryScores"),
+    ([0.5], MACHINE, OTHER, {}, "^human must be a QueryScores"),
     (HUMAN, MACHINE, TEXT, {}, "human and machine_on_all have query ids of different types"),
     (HUMAN, MACHINE, OTHER, {"method": "bootstrap"}, "method must be"),
     (HUMAN, MACHINE, OTHER, {"power_tuning": 0.5}, "power_tuning must be True or False"),

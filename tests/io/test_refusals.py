@@ -61,7 +61,7 @@ FRAMES = [
      ValueError, "predictions, row 3: duplicate document 'oil'.*dict of DataFrames by name"),
     (lambda: ranks("score"), ValueError, r"must hold ranks, 1 for the best, or .*; got 0\.5\."),
     (lambda: ranks("rank", TOP.assign(rank=[7.25, 4, 2])), ValueError, r"got 7\.25\. Pass scores"),
-    (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, "column score: .* Leave out the row"),
+    (lambda: frames(LOG, TOP.assign(score=[1, NAN, 2])), ValueError, "score: .* Leave out"),
     (lambda: frames(LOG.assign(y=NAN), relevance="y"), ValueError, "got nan.*by unjudged="),
     *((lambda dtype=dtype, name=name: frames(LOG.assign(**{name: pd.Series(GAP, dtype=dtype)})),
        ValueError, f"truth, row 0, column {name}: an id is missing")

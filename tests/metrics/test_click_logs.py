@@ -102,7 +102,11 @@ REFUSED_LOGS = [
     ([(1, 0, "q", "d")], {}, "ranks must be integers of at least 1"),
     (EXACT, {}, "ranks 4, 5, 6 cannot be estimated: no document was shown there"),
     # memory for each pair of ranks would be 8 EB
-    ([(1, k, "q", "d") for k in (1, 2, 4, 10**9)], {}, "ranks 3, 5, 6, 7, 8 cannot be .*: no doc"),
+    (
+        [(1, k, "q", "d") for k in (1, 2, 4, 10**9)],
+        {},
+        "3, 5, 6, 7, 8, … cannot be .*: no doc",
+    ),
     (EXACT, {"max_rank": 10**9}, "cannot be estimated: no document was shown there"),
     (EXACT, {"max_rank": 0}, "max_rank must be an integer of at least 1"),
     ([(1, 3, "q", "d")], {"max_rank": 2}, "no document was shown up to max_rank=2"),
@@ -129,6 +133,7 @@ REFUSED = [
     (lambda: propensity_summary([1, 0], [0.5]), r"shape of y_true, \(2,\); got \(1,\)"),
     (lambda: propensity_summary([1, 0], [0.5, 0]), r"must lie in \(0, 1\]"),
     (lambda: propensity_summary([1, 0], [0.5, 1], clip=2), "clip must be in"),
+    (lambda: propensity_summary([1, 0], [0.5, 1], clip=0), "clip must be above 0, or None"),
     (lambda: propensity_summary([1, 1], [1, 1e-160]), "squares of such weights are not fin"),
 ]
 

@@ -73,10 +73,11 @@ def test_a_search_refits_it():
     assert fitted.best_estimator_.estimator_.max_depth == expected
 
 
-OF_ALPHA = results([[1, 2]], [{"estimator__alpha": 1}])
+OF_ALPHA = results([[1, 2]], [{"estimator__alpha": 1}]) | {"param_estimator__alpha": [1]}
 REFUSED = [
     ({}, results(FOLDS, DEPTH, "map"), r"one_standard_error\(\) must name"),
     ({"metric": "ndcg"}, results(FOLDS, DEPTH, "map"), "of the search: 'map'"),
+    ({"metric": "-estimator__alpha"}, OF_ALPHA, "parameter is passed as complexity="),
     ({"complexity": "a"}, results(FOLDS, DEPTH), "no parameter 'a' in the"),
     ({"complexity": "-alpha"}, OF_ALPHA, r"Did you mean 'estimator__alpha'\?"),
     ({"complexity": "kind"}, results([[1, 2]], [{"kind": "gini"}]), "a parameter with numbers"),

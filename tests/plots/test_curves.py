@@ -125,7 +125,7 @@ def test_points_are_cross_validated_scores(learned):
     models = {str(a): rs.QueryRanker(Ridge(a), random_state=0) for a in (1, 1e4)}
     given = {"cv": rs.QueryKFold(3)}
     display = rs.QueryLearningCurveDisplay.from_estimator(
-        models, X, y, metric="mrr", max_queries=[20, 4], confidence=0.9, **given
+        models, X, y, metric=["mrr", "map"], max_queries=[20, 4], confidence=0.9, **given
     )
     for line, (name, model) in zip(display.lines_, models.items(), strict=True):
         assert line.get_xdata().tolist() == [4, 20]
