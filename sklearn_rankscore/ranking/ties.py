@@ -294,11 +294,8 @@ def expected_products(factors: Array, starts: Array, sizes: Array, n_degrees: Ar
     A group's factors are `factors[start : start + size]`; groups do not overlap, and their starts
     ascend. The result holds one group after another; no value depends on other groups.
     """
-    tops, way, parameter = (
-        n_degrees.copy(),
-        np.zeros(len(sizes), dtype=np.intp),
-        np.ones(len(sizes)),
-    )
+    tops, parameter = n_degrees.copy(), np.ones(len(sizes))
+    way = np.zeros(len(sizes), dtype=np.intp)
     large = np.flatnonzero(sizes > SMALL)
     if len(large):
         given = starts[large], sizes[large], n_degrees[large]
@@ -408,9 +405,8 @@ def _from_stops(factors: Array, starts: Array, sizes: Array, tops: Array, most: 
     left = sizes - np.arange(1.0, int(tops.max()) + 1)[:, None]
     means, none_of = np.repeat(probability[-1:], len(left), axis=0), np.empty_like(left)
     for k in range(n_stops - 1, -1, -1):
-        means *= np.subtract(
-            left, k, out=none_of
-        )  # of the negative ones, each meets a 0 at k = m - j
+        # of the negative ones, each meets a 0 at k = m - j
+        means *= np.subtract(left, k, out=none_of)
         means *= 1.0 / np.maximum(sizes - k, 1)
         means += probability[k]
     return means
