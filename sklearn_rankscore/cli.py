@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(kind: str, message: Any) -> None:
-    text = clean(str(message).replace("\n- ", " - "))
+    text = clean(str(message).replace("\n- ", " - ").replace(".\n", ". "))
     shown = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
     print(f"rankscore: {kind}: {shown}", file=sys.stderr)
 

@@ -155,6 +155,15 @@ def test_frames_of_segments(frame):
     assert [*total.by_segment()] == [("s", "x"), ("s", "y"), ("s", "missing")]
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_segments_by_query_id_in_another_column(frame):
+    total = RankingAccumulator("mrr", by="country")
+    users = frame({"user": ["v", "u"], "country": ["de", "fr"]})
+    total.update([1, 0, 0, 1], [2, 1, 2, 1], list("uuvv"), segments=users)
+    means = {segment.value: of["mrr"].mean for segment, of in total.by_segment().items()}
+    assert means == {"de": 0.5, "fr": 1}
+
+
 def rows(segments, n=3, **options):
     return lambda: RankingAccumulator("mrr", **options).update(
         [1] * n, [1] * n, [0, 0, *range(1, n - 1)], segments=segments

@@ -190,6 +190,12 @@ def _key_among(
                 f"the column {name!r} of segments holds the query ids in another type: "
                 f"{values[0]!r}, where a query id is {queries[0]!r}. Convert one of them."
             )
+        elif isinstance(values[0], str) and _holds_some(values, queries):
+            lacking = [query for query in queries if query not in values]
+            raise ValueError(
+                f"the column {name!r} of segments holds some of the query ids, but not "
+                f"{examples(lacking)}. A query without a segment has the value None."
+            )
     if len(keys) > 1:
         names = ", ".join(repr(name) for name, _ in keys.values())
         raise ValueError(
@@ -197,6 +203,11 @@ def _key_among(
             "Make the right one the index, or pass a dict by query id."
         )
     return next((values for _, values in keys.values()), None)
+
+
+def _holds_some(values: list[Any], queries: list[Any]) -> bool:
+    """Whether different values are ids of some queries."""
+    return len(set(values)) == len(values) and not set(values).isdisjoint(queries)
 
 
 def _positions(keys: Sequence[Any], queries: list[Any]) -> list[int] | None:

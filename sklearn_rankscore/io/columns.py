@@ -12,7 +12,7 @@ import numpy as np
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array
 from .._validation import did_you_mean
-from ..query_ids.lookup import index_level
+from ..query_ids.lookup import index_level, level_names
 from ..query_ids.read import as_ids, factorize, which_missing
 from .table import LongTable, row_of
 
@@ -37,8 +37,8 @@ _RANK = re.compile(r"(?<![a-z])(rank|position)(?![a-z])", re.IGNORECASE)
 NUMBER = re.compile(rb"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
 # how to replace NaN
 REMEDIES = {
-    "relevance": "Leave out the row of a document that nobody judged; of a table of labels and "
-    "scores, say what it counts by unjudged=",
+    "relevance": "Leave out the row of a document that nobody judged; from_frames takes it with "
+    "unjudged='drop' or 'nan'",
     "score": "Leave out the row of a document that was not retrieved, as after a left join; in a "
     "table of labels and scores it has the score -inf",
     "rank": "A document that was not retrieved has no rank: leave out its row",
@@ -146,7 +146,7 @@ def columns_of(name: str, frame: Any) -> Columns:
     """The columns of a DataFrame of any library, and the levels of the index of one of pandas."""
     check_in_memory(frame, name)
     names = [] if isinstance(frame, Mapping) else column_names(frame)
-    if not names:
+    if not names and not level_names(frame):
         raise TypeError(
             f"{name} must be a DataFrame in memory with one row per query and document; got a "
             f"{type(frame).__name__}. Lists go into from_ranked_lists, files into from_trec, and "
@@ -154,6 +154,9 @@ def columns_of(name: str, frame: Any) -> Columns:
         )
 
     def read(column: Any) -> Any:
+        if hasattr(column, "__len__") and not isinstance(column, str | list | tuple):
+            kind = type(column).__name__
+            raise TypeError(f"{name}: columns go by their names, as groups='user'; got a {kind}.")
         if names.count(column) == 1:
             return frame[column]
         if column not in names and (level := index_level(frame, column)) is not None:
@@ -161,6 +164,7 @@ def columns_of(name: str, frame: Any) -> Columns:
         by_case = {str(one).lower(): one for one in names}
         same = by_case.get(str(column).lower())
         fix = did_you_mean(column, names) if same is None else f" Did you mean {same!r}?"
+        fix = "" if column in names else fix
         raise ValueError(
             f"{name} has {'more than one' if column in names else 'no'} column {column!r}; its "
             f"columns are {names}.{fix} Columns of ids need the same name in all frames; ids of "

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from .._columns import as_column, as_numbers, check_in_memory, check_range, column_names, names_ids
 from .._typing import Array, UnjudgedDocuments
 from .._validation import check_choice, check_flag, check_system_names, counted, shown
-from ..query_ids.read import as_ids, as_objects, is_missing
+from ..query_ids.read import as_ids, as_objects, is_missing, python_values
 from .join import ALONE, Arguments, labelled
 from .table import CodedRows, are_distinct, are_in, in_common, in_order
 
@@ -129,8 +129,11 @@ def from_ranked_lists(
 
 def _holds_systems(actual: Any, predicted: Any) -> bool:
     """Whether `predicted` is a dict of systems by name, and not of queries by id."""
-    if not isinstance(predicted, Mapping) or not isinstance(actual, Mapping):
-        return isinstance(predicted, Mapping)
+    if not isinstance(predicted, Mapping):
+        return False
+    if not isinstance(actual, Mapping):
+        index: Any = getattr(actual, "index", None)  # of a Series; a method of a list
+        return not hasattr(index, "is_unique") or not predicted.keys() <= set(index)
     nested = [entry for entry in predicted.values() if isinstance(entry, Mapping)]
     return any(_is_collection(next(iter(entry.values()), None)) for entry in nested)
 
@@ -179,6 +182,8 @@ def _by_query(queries: Any, name: str, *, with_missing: bool = False) -> _Lists:
 
 def _as_list(values: Any) -> Any:
     """An array of any library as a list; anything else unchanged."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM" and values.ndim == 1:
+        return python_values(values)  # tolist makes integers of nanoseconds
     if not isinstance(values, list | tuple | Mapping) and getattr(values, "ndim", 1) != 0:
         for way in ("as_py", "to_pylist", "to_list", "tolist"):
             if hasattr(values, way):
@@ -201,16 +206,22 @@ def _aligned(
     known, entries = truth.entries, other.entries
     if not known:
         raise ValueError(f"{truth.name} is empty; at least one query is needed.")
-    is_dict = truth.ids == "keys"
-    if is_dict != (other.ids == "keys") or (not is_dict and len(entries) != len(known)):
+    kinds = {truth.ids, other.ids}
+    if kinds == {"keys", "positions"} or ("keys" not in kinds and len(entries) != len(known)):
         raise ValueError(
             f"{truth.name} has {len(known)} queries, {other.name} has {len(entries)}; both must be "
             "dicts by query id, or have one entry for each query in the same order, an empty list "
             "for one without items. A Series becomes a dict by series.to_dict()."
         )
-    if "positions" in (truth.ids, other.ids):
+    if "positions" in kinds:
         entries = dict(zip(known, entries.values(), strict=True))
     if unordered is None:
+        of_no_query = known.keys().isdisjoint(entries)
+        if of_no_query and not {*map(str, known)}.isdisjoint(map(str, entries)):
+            raise TypeError(
+                f"{other.name} has query ids such as {next(iter(entries))!r}, where {truth.name} "
+                f"has {next(iter(known))!r}. Convert all of them to one type."
+            )
         return [entries.get(query, ()) for query in known]
     if unknown := [query for query in entries if query not in known]:
         raise ValueError(
@@ -494,7 +505,10 @@ def _refuse_items_and_scores(predicted: Any, name: str) -> None:
 
 def _stored(values: Any, name: str, *, with_zeros: bool) -> tuple[tuple[int, int], CodedRows]:
     """The shape and the entries of a matrix, which is not changed."""
-    matrix = csr_array(values if hasattr(values, "tocsr") else as_numbers(values, name), copy=True)
+    given = values if hasattr(values, "tocsr") else as_numbers(values, name)
+    if given.dtype.kind in "biu" and given.dtype.itemsize < 8:  # sums of a log's events overflow
+        given = given.astype(np.int64)
+    matrix = csr_array(given, copy=True)
     if matrix.ndim != 2:
         raise ValueError(
             f"{name} must be a sparse matrix or a two-dimensional array of numbers, with one row "
@@ -523,7 +537,7 @@ def _recommended(recommended: Any, scores: Any, n_users: int, n_items: int) -> C
             f"interactions has {n_users} users, recommended has shape {items.shape}, scores "
             f"{values.shape}. Of some users only, pass their rows, interactions[users]."
         )
-    is_right = (items >= NO_ITEM) & (items < n_items)
+    is_right = (items >= NO_ITEM) & (items < n_items) & (items.dtype.kind != "b")
     if items.dtype.kind == "f":  # of a frame in which some were missing
         is_right &= items == np.floor(items)
     if not is_right.all():

@@ -198,7 +198,7 @@ class RankingAccumulator(Printed):
             Query weights, constant within each query; one per row of 2-D input.
         segments : array-like, mapping or DataFrame of them, default=None
             The columns named by `by`: one value per document, constant within each query, or per
-            query.
+            query, as in `query_scores`.
 
         Returns
         -------
@@ -225,14 +225,14 @@ class RankingAccumulator(Printed):
         else:
             queries = {ALONE: read(y_score, groups)}
         grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
-        if bool(self.by) != (segments is not None):
-            raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
         if not isinstance(segments, Mapping) and not hasattr(segments, "columns"):
-            segments = dict.fromkeys(self.by[:1], segments)
-        values = {}
-        for name in self.by:
-            columns = read_segments({name: segments[name]}, grouping.ids, grouping, rows)
-            values[name] = segment_values(name, columns[name])
+            segments = {} if segments is None else {(*self.by, "segment")[0]: segments}
+        columns = read_segments(segments, grouping.ids, grouping, rows) if len(segments) else {}
+        if not set(self.by) <= set(columns) or bool(self.by) != bool(columns):
+            raise ValueError(
+                f"segments= must hold the columns of by=, {list(self.by)}; got {list(columns)}."
+            )
+        values = {name: segment_values(name, columns[name]) for name in self.by}
         last_id = None
         if groups is not None:
             first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]

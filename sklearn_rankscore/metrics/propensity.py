@@ -125,5 +125,5 @@ def find_column(source: Any, data: Iterable[Any], option: str) -> Any:
             return values
     raise ValueError(
         f"{option}={source!r} is neither a column of X nor an index level of X or of the labels. "
-        "Name one of them, or pass the values themselves, one per document."
+        "Name one of them; functions of predictions also take the values, one per document."
     )

@@ -172,9 +172,10 @@ def column_or_level(data: Any, name: str) -> Any:
     return column
 
 
-def index_level(data: Any, name: str) -> Any:
+def index_level(data: Any, name: Any) -> Any:
     """The level of that name of a pandas index; None without it."""
-    return data.index.get_level_values(name) if name in level_names(data) else None
+    is_level = name is not None and name in level_names(data)
+    return data.index.get_level_values(name) if is_level else None
 
 
 def ids_in_index(data: Any, source: Any) -> Any:

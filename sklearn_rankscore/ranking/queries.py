@@ -175,6 +175,8 @@ def _read_labels(
             f"got y_score of shape {score.shape}."
         )
     true = as_column(y_true, "y_true")
+    if score.ndim == 2:
+        check_same_columns(column_names(y_true), column_names(given_scores))
     true = ravel_column(true) if grouped and true.ndim == 2 else true
     if true.shape != score.shape:
         if true.ndim == score.ndim == 1:
@@ -322,6 +324,15 @@ def ravel_column(array: Array) -> Array:
         stacklevel=stacklevel_of_caller(),
     )
     return array[:, 0]
+
+
+def check_same_columns(names: list[Any], of_scores: list[Any]) -> None:
+    """Refuse two-dimensional frames whose columns differ in their order."""
+    if names != of_scores and sorted(map(str, names)) == sorted(map(str, of_scores)):
+        raise ValueError(
+            "y_true and y_score have the same columns in different orders; pass "
+            "y_score[list(y_true.columns)]."
+        )
 
 
 def check_not_columns(*shapes: tuple[int, ...]) -> None:

@@ -78,7 +78,7 @@ def test_importances_by_array_and_by_index_level():
     losses = by_array.to_frame()["importance"].tolist()
     assert losses == importances(frame, metrics=name).to_frame()["importance"].tolist()
     assert max(losses) > 0
-    with pytest.raises(ValueError, match=r"propensity='seen' is neither .* pass the values"):
+    with pytest.raises(ValueError, match=r"propensity='seen' is neither .* also take the values"):
         importances(frame.droplevel("seen"), metrics=name)
 
 

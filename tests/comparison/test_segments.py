@@ -111,6 +111,7 @@ REFUSED = [
     (lambda: by_key([1, 2, 3], u=[1, 2, 3], v=[3, 1, 2], k=list("abc")), "columns 'u', 'v' of seg"),
     (lambda: by_key([3, 5, 8], qid=list("853"), k=list("abb")), "'qid' .* another type"),
     (lambda: by_key(list("358"), qid=[8, 5, 3], k=list("abb")), "'qid' .* another type"),
+    (lambda: own([1, 0], ids=list("uv")).by({"qid": ["w", "u"], "k": ["x", "y"]}), "but not 'v'"),
     (lambda: STORED["b"].by(), r"have no segments\. Pass segments="),
     (lambda: STORED["a"].by(True), "or names of segments of the scores"),
     (lambda: compare(STORED, by=["device", "devise"]), r"'devise'.*; they have 'device'\."),

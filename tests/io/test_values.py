@@ -10,7 +10,7 @@ import oracle
 import pandas as pd
 import pytest
 from frames import pa, pl
-from scipy.sparse import csr_array, csr_matrix, random_array
+from scipy.sparse import coo_array, csr_array, csr_matrix, random_array
 
 from sklearn_rankscore import (
     evaluate,
@@ -305,6 +305,26 @@ def test_repeated_and_tied_items_equal_the_oracle(metric, k):
             expected.append((oracle.query_value(metric, y, s, k=k) or 0.0) if y else 0.0)
         by_query = evaluate(metrics=[name], **documents, average=None)[name]
         np.testing.assert_allclose(by_query, expected, rtol=1e-12)
+
+
+def test_sums_of_events_in_small_integers():
+    log = coo_array((np.ones(300, np.uint8), (np.zeros(300, int), np.ones(300, int))), shape=(1, 2))
+    assert np.nansum(from_recommendations(log, [[1, 0]])["y_true"]) == 300
+
+
+def test_items_that_are_times_of_any_unit():
+    days = np.array(["2024-01-01", "2024-01-02"], "M8[ns]")
+    documents = from_ranked_lists([[pd.Timestamp(day) for day in days[::-1]]], [days[1:]])
+    assert recall_at_k(**documents, k=1) == 0.5
+
+
+def test_queries_of_a_dict_and_of_an_index():
+    by_index = pd.Series([["a"], ["c", "b"]], index=["u", "v"])
+    by_key = {"v": ["b"], "u": ["a"]}
+    for given in ((by_index, by_key), (by_key, by_index), (by_index, {"knn": by_key})):
+        scores = evaluate(metrics="recall@1", **from_ranked_lists(*given))
+        (value,) = scores.get("knn", scores).values()
+        assert value == (0.75 if given[0] is by_index else 0.5)
 
 
 def test_a_matrix_is_not_changed():

@@ -54,6 +54,10 @@ DATA = {
         *(s(pd.Series([1, None, 2, 3, 4], dtype=kind)) for kind in ("Float64", "Int64")),
         s([decimal.Decimal("NaN")] * 5),
     ]),
+    "the same columns in different orders": (V, [
+        y(pd.DataFrame({"a": [1, 0], "b": [0, 1]}), **ALONE,
+          y_score=pd.DataFrame({"b": [1, 2], "a": [3, 4]})),
+    ]),
     "y_score has masked values; drop or": (V, [s(np.ma.masked_greater(S, 0.3))]),
     "must hold numbers; got strings": (T, [
         s(list("12345")), s(list("abcde")), s(np.array(list("abcde"), dtype=object)),
