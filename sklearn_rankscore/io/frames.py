@@ -91,7 +91,7 @@ def from_frames(
     Warns
     -----
     UserWarning
-        If none of ten or more documents that a system retrieved has a relevance for any query.
+        If ten or more documents have a relevance, and none of ten or more that a system retrieved.
 
     See Also
     --------

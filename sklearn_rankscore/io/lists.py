@@ -73,7 +73,7 @@ def from_ranked_lists(
     Warns
     -----
     UserWarning
-        If none of ten or more items that a system retrieved has a relevance for any query.
+        If ten or more items have a relevance, and none of ten or more that a system retrieved.
 
     See Also
     --------
@@ -445,12 +445,12 @@ def from_recommendations(
         If the numbers of users or the shapes differ, or an item number is not a column of
         `interactions`.
     TypeError
-        If the item numbers are not whole numbers.
+        If the item numbers are no numbers.
 
     Warns
     -----
     UserWarning
-        If none of ten or more items that a system retrieved has a relevance for any query.
+        If ten or more items have a relevance, and none of ten or more that a system retrieved.
 
     See Also
     --------

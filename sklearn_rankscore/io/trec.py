@@ -83,8 +83,8 @@ def from_trec(
     Warns
     -----
     UserWarning
-        If judged queries are missing from all runs or from one of several, or none of ten or more
-        documents that a system retrieved has a relevance for any query.
+        If judged queries are missing from all runs or from one of several, or if ten or more
+        documents have a relevance, and none of ten or more that a system retrieved.
 
     See Also
     --------

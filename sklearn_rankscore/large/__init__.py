@@ -160,9 +160,9 @@ def evaluate_parquet(
     ValueError
         If a file cannot be read or is damaged, if a column is missing or has missing values, and
         for any input that `evaluate` refuses. An error names the file and the row, counted from 0,
-        or the query.
-    TypeError
-        If `path` is not a path, or a column has types in two files that have none in common.
+        or the query. Also if a column has types in two files that have none in common.
+    FileNotFoundError
+        If there is no such file.
 
     See Also
     --------

@@ -49,8 +49,8 @@ def query_train_test_split(
     Returns
     -------
     list
-        The training part and the test part of each array, of the type that was given; sparse
-        matrices in COO, DIA or BSR format as CSR. The order of the rows is preserved.
+        The training part and the test part of each array, of the type that was given;
+        sparse matrices as CSR, and tuples as lists. The order of the rows is preserved.
 
     Raises
     ------

@@ -26,6 +26,7 @@ class CatBoost(Booster):
 
     package = "catboost"
     rounds = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+    own_stopping = ("early_stopping_rounds", "od_wait", "od_pval")
     start_param = "baseline"
     clone_advice = (
         "scikit-learn clones no CatBoost model with a list or dict in its constructor: write a "

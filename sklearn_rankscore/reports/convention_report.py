@@ -65,8 +65,8 @@ def convention_report(
     -------
     str or dict of str to dict of str to float
         The tables; or the value of each metric by library, ``"default"`` first. If a library does
-        not have a metric, or does not accept these labels for it, the value is "-" in the table
-        and None in the dict.
+        not have a metric, or its conventions do not fit these labels, the value is "-" in the table
+        and None in the dict. Some libraries themselves refuse labels that their conventions fit.
 
     Raises
     ------

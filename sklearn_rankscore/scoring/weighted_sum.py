@@ -44,10 +44,10 @@ def make_weighted_scorer(
     Raises
     ------
     ValueError
-        If a weight is not a positive number, a name occurs twice, or parts read query ids from
+        If a weight is not positive, a name occurs twice, or parts read query ids from
         different places.
     TypeError
-        If `weights` is not a mapping, or a key is not a metric.
+        If `weights` is not a mapping, a key is not a metric, or a weight is not a number.
 
     See Also
     --------

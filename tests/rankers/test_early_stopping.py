@@ -61,7 +61,6 @@ CASES = [
     *((name, "ndcg@5", {}, {}, False) for name in RANKERS),
     *((name, "map@3(threshold=1)", {}, {}, True) for name in RANKERS),
     *((name, "ndcg(gain=exponential)", {}, {}, name.endswith("Regressor")) for name in POINTWISE),
-    ("CatBoostRanker", "ndcg@10", {"od_type": "Iter", "od_wait": 1}, {}, False),
     # another name of the rounds
     ("LGBMRanker", "map", {"n_estimators": 100, "num_boost_round": N_ROUNDS}, {}, False),
     # CatBoost multiplies the weights that it passes to a metric by those of the classes
@@ -111,7 +110,8 @@ OWN_STOPPING = [
     ("LGBMRanker", {}, STOP_OF_LIGHTGBM),
     ("XGBRanker", {"early_stopping_rounds": 1}, {}),
     ("XGBRanker", {"callbacks": [EarlyStopping(rounds=1)]}, {}),
-    ("CatBoostRanker", {"od_type": "Iter", "od_wait": 1}, {}),
+    ("CatBoostRanker", {"early_stopping_rounds": 1}, {}),
+    ("CatBoostRanker", {"od_wait": 1}, {}),
 ]
 
 
@@ -119,13 +119,12 @@ OWN_STOPPING = [
 @IGNORE_ALIASES
 def test_early_stopping_of_the_booster_itself_needs_a_set(name, own, of_fit):
     model, step = piped(make(name, **own))
-    (param,) = (own | of_fit).keys() - {"od_wait"}
+    (param,) = own | of_fit
     of_fit, ranker = {step + key: value for key, value in of_fit.items()}, QueryRanker(model)
-    if name[0] != "C":  # in which they have no effect without a set
-        with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\), which"):
-            ranker.fit(*ROWS, **of_fit)
-        with pytest.raises(ValueError, match=f"both QueryRanker and {name}, by {param}, are to"):
-            stopping(model).fit(*ROWS, **of_fit)
+    with pytest.raises(ValueError, match=r"use QueryRanker\(..., early_stopping=True\), which"):
+        ranker.fit(*ROWS, **of_fit)
+    with pytest.raises(ValueError, match=f"both QueryRanker and {name}, by {param}, are to"):
+        stopping(model).fit(*ROWS, **of_fit)
     _, watched = hold_out(make(name), X, Y, ids=IDS)
     log = log_of(last(ranker.fit(*ROWS, **given(watched), **of_fit).estimator_))
     assert len(next(iter(log.values()))) < N_ROUNDS
@@ -347,7 +346,7 @@ def test_callbacks_of_xgboost_record_for_the_user():
 
 def test_a_refit_keeps_the_learning_rate_of_catboost():
     """Its default depends on the number of rounds."""
-    params = {"learning_rate": None, "use_best_model": True, "early_stopping_rounds": 50}
+    params = {"learning_rate": None, "use_best_model": True}
     model = make("CatBoostRegressor", 200, **params)
     once, again = (stopping(model, True, refit_all=all_).fit(*ROWS) for all_ in (False, True))
     assert again.estimator_.tree_count_ == again.n_iter_ == once.n_iter_ < 200
