@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import TimeSeriesSplit
-from sklearn.utils import check_consistent_length
 
 from .._columns import refuse_masked
+from .._sklearn_compat import num_samples
 from .._typing import Array, IdSource
 from .._validation import check_count, check_flag
 from ..query_ids import Grouping
@@ -125,7 +125,11 @@ def _time_order(X: Any, times: Any) -> Array:
             f"times must be one-dimensional, one time per document; got shape {values.shape}. Pass "
             "a single column."
         )
-    check_consistent_length(X, values)
+    if len(values) != num_samples(X):
+        raise ValueError(
+            f"times must hold one time per document: got {len(values)} for {num_samples(X)}. In "
+            "nested cross-validation, name a column or index level of X."
+        )
     if which_missing(values).any():
         raise ValueError("times contains missing values; every document needs a time.")
     return np.unique(_sortable(values), return_inverse=True)[1]

@@ -101,7 +101,8 @@ def _find_ids(arrays: tuple[Any, ...], groups: Any) -> Any:
     table = next((array for array in arrays if ids_in(array, name) is not None), None)
     ids = find_explicit_ids(table, None, groups=given, id_source=None if table is None else name)
     if ids is None:
-        fix = next((change for array in arrays if (change := fix_by_name(array))), None)
+        named = () if source is not None else arrays
+        fix = next((change for array in named if (change := fix_by_name(array))), None)
         fix = fix or f"no array has a column or index level {name!r}; pass them as groups=ids."
         raise no_groups_error("query_train_test_split", fix=fix)
     return ids

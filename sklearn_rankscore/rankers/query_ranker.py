@@ -242,7 +242,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             return data if group_param is None else data.gather()
 
         def read_set(X_set: Any, y_set: Any, qid: Any, weights: Any, start: Any) -> TrainingData:
-            qid = find_query_ids(X_set, y_set, qid=qid, id_source=self.groups)
+            qid = find_explicit_ids(X_set, y_set, groups=qid, id_source=self.groups)
             if qid is None and self.needs_query_ids:
                 caller = f"an evaluation set of {type(ranker).__name__}.fit"
                 raise no_groups_error(caller, fix="pass eval_qid=[ids].")
@@ -322,7 +322,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return is_ranking and np.size(getattr(self.estimator_, "classes_", ())) <= 2
 
     def _has_probabilities(self) -> bool:
-        return hasattr(vars(self).get("estimator_"), "predict_proba")
+        return hasattr(vars(self).get("estimator_", self.estimator), "predict_proba")
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: MatrixLike) -> Array:

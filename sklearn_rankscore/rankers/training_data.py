@@ -45,11 +45,14 @@ class DroppedColumns:
         The number of columns of an array of which some are dropped.
     for_booster : bool
         Whether the others are for a booster, and not for a model that reads any form.
+    ids : tuple of str
+        Names of query ids, which later frames may have as columns if that of the fit did not.
     """
 
     columns: tuple[Any, ...] = ()
     n_columns: int | None = None
     for_booster: bool = False
+    ids: tuple[str, ...] = ()
 
     @classmethod
     def find(cls, X: Any, source: IdSource, dropped: Any = None, booster: Any = None) -> Self:
@@ -61,15 +64,15 @@ class DroppedColumns:
             is_flag = isinstance(column, bool | np.bool_ | float)
             if is_flag or (column not in known and column not in level_names(X)):
                 raise ValueError(f"drop_columns={column!r} is not a column or level of X.")
+        ids = (source or QID,) if source is None or isinstance(source, str) else tuple(source)
         if not names:
-            return cls(tuple(column % n_columns for column in others), n_columns, for_booster)
-        ids = [source or QID] if source is None or isinstance(source, str) else list(source)
-        return cls(tuple(n for n in names if n in [*ids, *others]), for_booster=for_booster)
+            return cls(tuple(column % n_columns for column in others), n_columns, for_booster, ids)
+        return cls(tuple(n for n in names if n in (*ids, *others)), None, for_booster, ids)
 
     def features_of(self, X: Any) -> Any:
         """`X` without these columns, if it has some, in a form that the estimator takes."""
         names = column_names(X)
-        present = [name for name in self.columns if name in names]
+        present = [name for name in names if name in (*self.columns, *self.ids)]
         if present:
             X = X.drop(columns=present) if hasattr(X, "iloc") else X.drop(present)
         elif not names and self.columns and np.shape(X)[1:] == (self.n_columns,):

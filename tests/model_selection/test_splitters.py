@@ -271,7 +271,7 @@ WITHOUT_ORDER = [
     (np.array(["2024-01-01", pd.NA, "2024-01-02"], dtype=object), MISSING),
     (np.array([None, None, None]), MISSING),
     ([np.nan] * 3, MISSING),
-    ([1, 2], "inconsistent numbers of samples"),
+    ([1, 2], "times must hold one time per document: got 2 for 3"),
     ([[1], [2], [3]], r"times must be one-dimensional, .* got shape \(3, 1\)"),
     (3, r"times must be one-dimensional, .* got shape \(\)"),
     ("t", "times='t' names no column or index level of X"),
@@ -334,6 +334,8 @@ REFUSED = [
     *((NoGroupsError, f"No query ids reached {type(cv).__name__}", split(cv, groups=None))
       for cv in SPLITTERS.values()),
     (NoGroupsError, "No query ids reached query_train_test_split", lambda: HALVE(QUERY)),
+    (NoGroupsError, "no array has a column or index level 'qd'",
+     lambda: HALVE(pd.DataFrame({"qid": QUERY}), groups="qd")),
     # as in scikit-learn
     *((ValueError, "random_state.*has no effect.*shuffle", lambda of=of: of(3, random_state=0))
       for of in (ms.KFold, QueryKFold)),

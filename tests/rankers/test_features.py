@@ -69,6 +69,14 @@ def test_a_column_of_the_given_ids_among_the_features_warns(library, model):
         QueryRanker(make_pipeline(keeps, model)).fit(given, Y, groups=IDS)
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("rows", [FRAME, INDEXED], ids=["frame", "level"])
+def test_ids_may_become_a_column_after_the_fit(rows, library):
+    fitted = QueryRanker(Ridge()).fit(rows, Y, groups=IDS)
+    predicted = fitted.predict(LIBRARIES[library](NAMED))
+    np.testing.assert_allclose(predicted, fitted.predict(rows), rtol=1e-12)
+
+
 def test_columns_of_a_composite_id_among_the_features_warn():
     names, frame = ["time", "user"], FRAME.assign(user=IDS // 5, time=IDS % 5)
     with pytest.warns(UserWarning, match=r"\['time', 'user'\] of X holds .*groups=\['time', 'user"):

@@ -3,12 +3,14 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from native_fits import fit, make
 from ranking_rows import IDS, ROWS, X, Y
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import cross_val_score
@@ -115,7 +117,14 @@ def test_probabilities_and_thresholds():
             # before, scikit-learn takes a pipeline with this method for a classifier or refuses it
             assert get_scorer("roc_auc")(make_pipeline(fitted), X, labels) == expected
         assert is_regressor(QueryRanker(estimator)) == (estimator is not model)
-    assert not hasattr(QueryRanker(Ridge()).fit(*ROWS), "predict_proba")
+    for estimator in (QueryRanker(Ridge()), QueryRanker(Ridge()).fit(*ROWS)):
+        assert not hasattr(estimator, "predict_proba")
+    calibrated = CalibratedClassifierCV(QueryRanker(model), cv=QueryKFold(3))
+    rows = pd.DataFrame(X, pd.Index(IDS, name="qid"))
+    plain = CalibratedClassifierCV(model, cv=[*QueryKFold(3).split(rows, labels)]).fit(X, labels)
+    np.testing.assert_allclose(
+        calibrated.fit(rows, labels).predict_proba(rows), plain.predict_proba(X)
+    )
     assert not is_classifier(QueryRanker(model))
 
 

@@ -118,6 +118,8 @@ SETS = [
     *((fit(model, eval_set=given), "eval_set must be a list of pairs")
       for given in ([1, 2], "valid", [(1, 2, 3)], [("x", "y")])
       for model in (LGBM, XGB)),
+    (fit(X=FRAME, eval_set=[(FRAME.assign(qid=IDS), Y)], eval_qid=[np.arange(N)]),
+     "groups would divide 30 of the 30 queries"),
     (fit(eval_X=X), "eval_X and eval_y must have equal lengths; got 1 and 0"),
     *((fit(lambda model=model: make(model, 5), y=np.minimum(Y, 2), eval_qid=[IDS, IDS],
            eval_set=[(X, np.minimum(Y, 2)), (X, np.minimum(Y, 3))]),
