@@ -150,6 +150,8 @@ def test_ids_without_a_common_type_are_refused(first, second, message, tmp_path)
         ({"metrics": "dcg@3(propensity=score)"}, ValueError, "evaluate_parquet, .* no propensity"),
         ({"average": None}, ValueError, "no average=None: use per_query"),
         ({"memory_limit": "much"}, Exception, r"Memory must have a number .e.g. 1GB"),
+        ({"sample_weight": "weight"}, ValueError, "no option 'sample_weight'; .* or weight=, the"),
+        ({"segments": "day"}, ValueError, "no option 'segments'; .* or by=, the names of columns"),
         ({"group": "qid"}, ValueError, "no option 'group'; .* Pass the query ids .* as groups="),
         ({"checkpoint": "s"}, TypeError, "no option checkpoint= any more: an interrupted run st"),
     ],

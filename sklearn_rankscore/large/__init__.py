@@ -82,6 +82,8 @@ def evaluate_batches(
     >>> evaluate_batches(iter([first, second]), "mrr")
     {'mrr': 0.75}
     """
+    if isinstance(batches, str | os.PathLike):
+        raise TypeError(f"batches are tables; evaluate_parquet reads files, as {batches!r:.80}.")
     read = installed("pyarrow", "evaluate_batches").RecordBatchReader.from_stream
     from . import tables
 

@@ -303,7 +303,7 @@ def _open_files(path: Any, reader: Reader) -> tuple[list[Any], Any]:
         }  # fmt: skip
     if not names:
         raise FileNotFoundError(
-            f"there is no Parquet file {path}; those of a folder are *.parquet."
+            f"there is no Parquet file {path!s:.200}; those of a folder are *.parquet."
         )
     local = "file" in filesystem.protocol
     opened = fs.LocalFileSystem() if local else fs.PyFileSystem(fs.FSSpecHandler(filesystem))

@@ -22,6 +22,11 @@ _ELSEWHERE = {
         ("group", "group_id", "qid", "query_id"), " Pass the query ids of the rows as groups=."
     ),
     **dict.fromkeys(
+        ("weight", "weights", "sample_weight"),
+        " Query weights are sample_weight=, or weight=, the name of a column.",
+    ),
+    "segments": " Segments are segments= of query_scores, or by=, the names of columns.",
+    **dict.fromkeys(
         ("ks", "k_list", "top_k", "topk"), " Cut-offs are part of names, as in 'ndcg@10'."
     ),
 }
