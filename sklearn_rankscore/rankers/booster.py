@@ -130,6 +130,10 @@ class Booster:
         """Let predictions of an estimator that was fitted without early stopping use all rounds."""
         return
 
+    def is_schedule(self, callback: Any) -> bool:
+        """Whether a callback changes a parameter by the round, and watches no evaluation set."""
+        return False
+
     def restore(self, estimator: Any, params: dict[str, Any]) -> None:
         """Give a fitted estimator the parameters that `stop_early` has changed."""
         return
@@ -203,10 +207,20 @@ class Booster:
         rows = data.train if stopping.refit_all else train
         if rows is not train or self.predicts_by_all_rounds(stopped):
             fixed = self.fixed_rounds(stopped, rows.for_step(prefix).params)
-            last_step(unfitted)[0].set_params(**fixed)
+            again, _ = last_step(unfitted)
+            again.set_params(**fixed)
             arguments = rows.fit_arguments(data.group_param, prefix)
+            # XGBoost has callbacks in the constructor; those that watch have seen the first fit
+            own, of_fit = stopped.get_params().get("callbacks"), f"{prefix}callbacks"
+            if own:
+                again.set_params(callbacks=list(filter(self.is_schedule, own)))
+            if arguments.get(of_fit):
+                arguments[of_fit] = list(filter(self.is_schedule, arguments[of_fit]))
             estimator = unfitted.fit(rows.X, rows.y, **arguments)
-            self.use_all_rounds(last_step(estimator)[0])
+            again, _ = last_step(estimator)
+            if own:
+                again.set_params(callbacks=own)
+            self.use_all_rounds(again)
         return estimator, self.n_iterations(last_step(estimator)[0])
 
 

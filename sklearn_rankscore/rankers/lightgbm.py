@@ -56,6 +56,10 @@ class LightGBM(Booster):
         callbacks = [*(arguments.get("callbacks") or ()), StopOnMetric(stopping.n_rounds, name)]
         return {"callbacks": callbacks, "eval_metric": metrics or None}
 
+    def is_schedule(self, callback: Any) -> bool:
+        """As `reset_parameter`, which is called before each round."""
+        return bool(getattr(callback, "before_iteration", False))
+
     def n_iterations(self, estimator: Any) -> int:
         """All rounds if the boosting type, such as DART, has no early stopping."""
         return int(estimator.best_iteration_ or estimator.n_iter_)

@@ -67,6 +67,10 @@ class XGBoost(Booster):
             # a model that continues this one would keep it
             estimator.get_booster().set_param({DEFAULT_METRIC: False})
 
+    def is_schedule(self, callback: Any) -> bool:
+        """Of XGBoost's own callbacks, that of learning rates."""
+        return type(callback).__name__ == "LearningRateScheduler"
+
     def n_iterations(self, estimator: Any) -> int:
         """XGBoost counts rounds from 0."""
         model = estimator.get_booster()

@@ -26,7 +26,12 @@ from sklearn.metrics import max_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from training_rounds import best_round, sizes_of
-from xgboost.callback import CallbackContainer, EarlyStopping, TrainingCallback
+from xgboost.callback import (
+    CallbackContainer,
+    EarlyStopping,
+    LearningRateScheduler,
+    TrainingCallback,
+)
 
 from sklearn_rankscore import QueryRanker, evaluate, lightgbm_metric, make_ranking, map_score
 
@@ -342,6 +347,32 @@ def test_callbacks_of_xgboost_record_for_the_user():
 
 
 # --- refits, and continued models
+
+
+@pytest.mark.parametrize("piped_too", [False, True])
+def test_callbacks_that_watch_are_not_called_in_a_refit(piped_too):
+    """It has no evaluation set; schedules of learning rates are part of the training."""
+    rates = {"learning_rate": lambda i: 0.5 / (i + 1)}
+    log, record = {}, Record()
+    given = [lightgbm.record_evaluation(log), lightgbm.reset_parameter(**rates)]
+    rate = LearningRateScheduler(rates["learning_rate"])
+    xgb = make("XGBRanker", callbacks=[record, rate])
+    for model, of_fit, schedule in (
+        (make("LGBMRanker"), {"callbacks": given}, {"callbacks": given[1:]}),
+        (xgb, {}, {}),
+    ):
+        wrapped, step = piped(model) if piped_too else (model, "")
+        of_fit = {step + name: value for name, value in of_fit.items()}
+        ranker = stopping(wrapped, "ndcg@10", refit_all=True).fit(*ROWS, **of_fit)
+        kept = last(ranker.estimator_) if piped_too else ranker.estimator_
+        n = {"n_estimators": ranker.n_iter_}
+        plain = clone(model).set_params(**n, **({} if schedule else {"callbacks": [rate]}))
+        plain = QueryRanker(plain).fit(*ROWS, **schedule)
+        np.testing.assert_array_equal(ranker.predict(X), plain.predict(X))
+        if not schedule:
+            assert kept.callbacks == [record, rate]
+    assert len(log["valid_0"]["ndcg@10_rankscore"]) > 1
+    assert len(record.lengths) > 1
 
 
 def test_a_refit_keeps_the_learning_rate_of_catboost():
