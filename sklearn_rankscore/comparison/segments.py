@@ -110,6 +110,8 @@ def read_segments(
                 "if the values are in the order of `scores.ids`."
             )
         else:
+            if len(columns) > 1:
+                _check_no_ids(name, values, queries)
             read[name] = values
     return {name: of for name, of in read.items() if comparable_ids(of) != queries} or read
 
@@ -190,12 +192,6 @@ def _key_among(
                 f"the column {name!r} of segments holds the query ids in another type: "
                 f"{values[0]!r}, where a query id is {queries[0]!r}. Convert one of them."
             )
-        elif isinstance(values[0], str) and _holds_some(values, queries):
-            lacking = [query for query in queries if query not in values]
-            raise ValueError(
-                f"the column {name!r} of segments holds some of the query ids, but not "
-                f"{examples(lacking)}. A query without a segment has the value None."
-            )
     if len(keys) > 1:
         names = ", ".join(repr(name) for name, _ in keys.values())
         raise ValueError(
@@ -205,9 +201,15 @@ def _key_among(
     return next((values for _, values in keys.values()), None)
 
 
-def _holds_some(values: list[Any], queries: list[Any]) -> bool:
-    """Whether different values are ids of some queries."""
-    return len(set(values)) == len(values) and not set(values).isdisjoint(queries)
+def _check_no_ids(name: str, values: Array, queries: list[Any]) -> None:
+    """Refuse a column of text that lacks some of the query ids, and is taken by position."""
+    known = set(values.tolist()) if isinstance(values[0], str) else set()
+    lacking = [query for query in queries if query not in known]
+    if len(known) == len(values) and 0 < len(lacking) < len(queries):
+        raise ValueError(
+            f"the column {name!r} of segments holds some of the query ids, but not "
+            f"{examples(lacking)}. A query without a segment has the value None."
+        )
 
 
 def _positions(keys: Sequence[Any], queries: list[Any]) -> list[int] | None:

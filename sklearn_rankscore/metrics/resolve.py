@@ -83,7 +83,8 @@ def list_metrics(metrics: Any) -> list[Any]:
         )
     several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
     listed = metrics if several and not callable(metrics) else [metrics]
-    return [str(metric) if isinstance(metric, str) else metric for metric in listed]  # not NumPy's
+    # not NumPy's text, nor members of an Enum
+    return [str.__str__(metric) if isinstance(metric, str) else metric for metric in listed]
 
 
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:

@@ -127,6 +127,12 @@ def test_refusals(call, message):
         call()
 
 
+def test_ids_in_the_index_beside_a_column_of_some_of_them():
+    users = pd.DataFrame({"country": ["x", "y"], "friend": ["v", "z"]}, index=["v", "u"])
+    means = own([1, 0], ids=list("uv")).by(users)
+    assert [means["own", ("country", value)].mean for value in "xy"] == [0, 1]
+
+
 def test_an_index_of_numbers_says_which_query_if_it_is_named_or_that_of_a_dict():
     for segments in (dict(enumerate("xyz")), LISTED.rename_axis("qid")):
         by = own([1.0, 0.5, 0.75], ids=[1, 0, 2]).by(segments)
