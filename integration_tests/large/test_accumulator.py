@@ -164,6 +164,18 @@ def test_segments_by_query_id_in_another_column(frame):
     assert means == {"de": 0.5, "fr": 1}
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
+def test_segments_in_the_frame_of_the_documents(frame):
+    """Whose other columns vary within queries."""
+    rows = {"qid": [1, 1, 2, 2], "label": [1, 0, 0, 1], "score": [2, 1, 2, 1]}
+    given = frame(rows | {"country": ["fr", "fr", "de", "de"]})
+    total = RankingAccumulator("mrr", by="country").update(
+        given["label"], given["score"], given["qid"], segments=given
+    )
+    means = {segment.value: of["mrr"].mean for segment, of in total.by_segment().items()}
+    assert means == {"de": 0.5, "fr": 1}
+
+
 def rows(segments, n=3, **options):
     return lambda: RankingAccumulator("mrr", **options).update(
         [1] * n, [1] * n, [0, 0, *range(1, n - 1)], segments=segments
@@ -195,6 +207,7 @@ WRONG = [
     (rows(["missing", "missing", None], by="s"), "'s' has both. Replace one"),
     (rows(["a"], by="s"), r"per document \(3\), .* 's' has shape \(1,\)"),
     (rows(None, by="s"), r"hold the columns of by=, \['s'\]"),
+    (rows({"t": ["a"] * 3}, by="s"), r"has no column 's' of by=; it has \['t'\]"),
     (rows(["a"] * 3), r"of by=, \[\]"),
     (rows([0, 0, *range(1, 14)], 15, by="s"), "more than 10 distinct numbers"),
     (lambda: two().update([1], [1], [3]), "the same systems"),

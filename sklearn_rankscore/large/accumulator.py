@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._columns import column_names
 from .._table import Printed, Table
 from .._typing import Array, Library, QueryIds
 from .._validation import check_choice, check_flag, check_system_names
@@ -225,14 +226,21 @@ class RankingAccumulator(Printed):
         else:
             queries = {ALONE: read(y_score, groups)}
         grouping, rows = next(iter(queries.values())).grouping, {"y_true": y_true, "groups": groups}
-        if not isinstance(segments, Mapping) and not hasattr(segments, "columns"):
-            segments = {} if segments is None else {(*self.by, "segment")[0]: segments}
-        columns = read_segments(segments, grouping.ids, grouping, rows) if len(segments) else {}
-        if not set(self.by) <= set(columns) or bool(self.by) != bool(columns):
-            raise ValueError(
-                f"segments= must hold the columns of by=, {list(self.by)}; got {list(columns)}."
-            )
-        values = {name: segment_values(name, columns[name]) for name in self.by}
+        if bool(self.by) != (segments is not None):
+            raise ValueError(f"segments= must hold the columns of by=, {list(self.by)}.")
+        values = {}
+        if segments is not None:
+            if not isinstance(segments, Mapping) and not hasattr(segments, "columns"):
+                segments = {self.by[0]: segments}
+            names = column_names(segments) or list(segments)
+            if lacking := [name for name in self.by if name not in names]:
+                raise ValueError(f"segments= has no column {lacking[0]!r} of by=; it has {names}.")
+            # those of queries may have a column of ids; others of documents are not read
+            n_rows = grouping.n_rows if grouping.n_rows != len(grouping) else None
+            used = [name for name in names if name in self.by or len(segments[name]) != n_rows]
+            given = {name: segments[name] for name in used}
+            columns = read_segments(given, grouping.ids, grouping, rows)
+            values = {name: segment_values(name, columns[name]) for name in self.by}
         last_id = None
         if groups is not None:
             first_id, last_id = grouping.ids[grouping.codes[[0, -1]]]
