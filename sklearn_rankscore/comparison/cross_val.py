@@ -24,10 +24,8 @@ from ..metrics.resolve import list_metrics, resolve_each
 from ..model_selection.k_fold import check_query_cv
 from ..query_ids import group_rows
 from ..query_ids.lookup import (
-    NoGroupsError,
     check_same_rows,
-    find_explicit_ids,
-    find_query_ids,
+    ids_of_splits_and_queries,
     no_groups_error,
     source_or_ids,
 )
@@ -155,8 +153,7 @@ def cross_val_query_scores(
     X, y, sample_weight = indexable(X, y, sample_weight)
     params = params or {}
     check_same_rows(X=X, y=y, sample_weight=sample_weight)
-    source, groups, of_splits = find_ids(CALLER, X, y, groups, cv, params)
-    ids = queries_of(X, y, of_splits, source, params)
+    _, groups, of_splits, ids = find_ids(CALLER, X, y, groups, cv, params)
     for one in judged:
         check_no_feature(one, estimator, X)
         find_target(one, None, X, y)
@@ -228,29 +225,20 @@ def _check_place(option: str, source: Any) -> Any:
 
 def find_ids(
     caller: str, X: Any, y: Any, groups: Any, holder: Any, params: Mapping[str, Any] | None = None
-) -> tuple[Any, Any, Any]:
-    """Where the query ids are, those given as `groups`, and the ids themselves.
+) -> tuple[Any, Any, Any, Any]:
+    """Where the query ids are, those given as `groups`, and the ids of splits and of queries.
 
     The column that `holder` reads, a splitter or a ranker, also identifies the queries to score.
     """
     id_source, groups = source_or_ids(groups, X)
     id_source = getattr(holder, "groups", None) if id_source is None else id_source
     given = {"groups": groups, **(params or {})}
-    ids = find_explicit_ids(X, y, groups=given["groups"], qid=given.get("qid"), id_source=id_source)
+    of_splits, ids = ids_of_splits_and_queries(
+        X, y, groups=given["groups"], qid=given.get("qid"), id_source=id_source
+    )
     if ids is None:
         raise no_groups_error(caller, X=X)
-    return id_source, groups, ids
-
-
-def queries_of(
-    X: Any, y: Any, of_splits: Any, id_source: Any, params: Mapping[str, Any] | None = None
-) -> Any:
-    """The ids in the data, beside which those of the splits may be coarser; else these."""
-    try:
-        qid = (params or {}).get("qid")
-        return find_query_ids(X, y, groups=of_splits, qid=qid, id_source=id_source)
-    except NoGroupsError:  # the named column is absent, as in an array
-        return of_splits
+    return id_source, groups, of_splits, ids
 
 
 def folds_of(splitter: Any, X: Any, y: Any, groups: Any, ids: Any) -> list[Fold]:

@@ -228,7 +228,7 @@ def query_permutation_importance(
     resolved = resolve_per_query(metrics, like=like, **options)
     X, n_repeats = as_table(X), check_count("n_repeats", n_repeats, 1)
     check_same_rows(X=X, y=y)
-    id_source, _, ids = find_ids(CALLER, X, y, groups, estimator)
+    id_source, _, ids, _ = find_ids(CALLER, X, y, groups, estimator)
     grouping: Any = group_rows(ids, len(np.asarray(y)))
     features = _features(X, DroppedColumns.find(X, id_source).columns)
     orders = permutations(grouping.codes, within, n_repeats, random_state)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from .._typing import Array, IdSource, MatrixLike, QueryIds
 from .._validation import check_count, check_flag
 from ..comparison import QueryScores, compare, cross_val_query_scores
-from ..comparison.cross_val import find_ids, folds_of, queries_of
+from ..comparison.cross_val import find_ids, folds_of
 from ..comparison.intervals import with_progress
 from ..metrics.evaluate import MetricLike
 from ..metrics.names import parse_name, with_cutoff
@@ -424,10 +424,10 @@ class QueryLearningCurveDisplay(MeanCurves):
         QueryLearningCurveDisplay
             The plotted display.
         """
-        source, given, of_splits = find_ids(cls.__name__, X, y, groups, cv)
+        source, given, of_splits, ids = find_ids(cls.__name__, X, y, groups, cv)
         groups = source if given is None else given
         folds = folds_of(check_query_cv(cv), X, y, None, of_splits)
-        codes = group_rows(queries_of(X, y, of_splits, source), len(of_splits)).codes
+        codes = group_rows(ids, len(ids)).codes
         n_train = min(len(np.unique(codes[train])) for train, _ in folds)
         scoring: Any = {"metrics": metric, "cv": folds, "groups": groups, "n_jobs": n_jobs}
         sizes, means, intervals, name = _sizes(max_queries, n_train), {}, {}, ""

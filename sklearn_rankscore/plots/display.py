@@ -150,7 +150,7 @@ class PredictionsDisplay(Display):
             The plotted display.
         """
         check_same_rows(X=X, y=y)
-        *_, ids = find_ids(cls.__name__, X, y, groups, None)
+        *_, ids, _ = find_ids(cls.__name__, X, y, groups, None)
         models = by_name(estimator, model_name(estimator))
         scores = {name: predict_scores(model, X) for name, model in models.items()}
         plotted: Self = cls.from_predictions(y, scores, groups=ids, **options)

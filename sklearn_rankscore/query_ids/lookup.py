@@ -82,18 +82,30 @@ def check_place(source: Any) -> None:
 def find_explicit_ids(X: Any, y: Any, *, groups: Any, qid: Any = None, id_source: IdSource) -> Any:
     """Row-aligned query ids for an object that is given `groups` itself, or None.
 
-    `groups` takes precedence over `qid` and over ids in the data. It may be coarser than these, as
-    users are than their sessions, but must not divide any of their queries.
+    `groups` takes precedence over `qid` and over ids in the data.
+    """
+    ids, _ = ids_of_splits_and_queries(X, y, groups=groups, qid=qid, id_source=id_source)
+    return ids
+
+
+def ids_of_splits_and_queries(
+    X: Any, y: Any, *, groups: Any, qid: Any = None, id_source: IdSource
+) -> tuple[Any, Any]:
+    """`groups`, and the finer ids in the data or `qid`, each standing for the other if missing.
+
+    `groups` may be coarser than the queries, as users are than their sessions, but must not divide
+    any of them.
     """
     check_same_order(X=X, groups=groups)
     if groups is None:
-        return find_query_ids(X, y, qid=qid, id_source=id_source)
+        ids = find_query_ids(X, y, qid=qid, id_source=id_source)
+        return ids, ids
     try:
         queries = find_query_ids(X, y, qid=qid, id_source=id_source)
     except NoGroupsError:  # the named column is absent, as in an array
         queries = None
     if queries is None or queries is groups or not len(queries):
-        return groups
+        return groups, groups
     by_query = group_rows(queries, len(queries))
     divided = by_query.varies(group_rows(groups, len(queries)).codes)
     if divided.any():
@@ -101,7 +113,7 @@ def find_explicit_ids(X: Any, y: Any, *, groups: Any, qid: Any = None, id_source
             f"groups would divide {divided.sum()} of the {len(by_query)} queries in the data, such "
             f"as {shown(by_query.ids[divided][0])}; pass groups that do not, or leave them out."
         )
-    return groups
+    return groups, queries
 
 
 def source_or_ids(groups: Any, *data: Any) -> tuple[Any, Any]:
