@@ -82,9 +82,7 @@ def list_metrics(metrics: Any) -> list[Any]:
             f"Pass metrics={[*metrics.values()]!r:.200}."
         )
     several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
-    listed = metrics if several and not callable(metrics) else [metrics]
-    # not NumPy's text, nor members of an Enum
-    return [str.__str__(metric) if isinstance(metric, str) else metric for metric in listed]
+    return list(metrics) if several and not callable(metrics) else [metrics]
 
 
 def resolve_all(metrics: Any, *, like: str | None = None, **options: Any) -> dict[str, Metric]:
@@ -130,9 +128,8 @@ def _check_is_used(option: str, value: Any, read: list[tuple[Definition, dict[st
         option in fixed and not np.array_equal(fixed[option], value) for _, fixed in able
     ):
         known, fixed = able[0]
-        given = " ".join(repr(value).split())
         raise ValueError(
-            f"{option}={given:.80} contradicts the metric {known.name!r}, which sets it to "
+            f"{option}={value!r:.80} contradicts the metric {known.name!r}, which sets it to "
             f"{fixed[option]!r:.80}. Leave one of them out."
         )
 

@@ -1,7 +1,6 @@
 """Metric names: aliases, case, spellings of other libraries, and the errors of misspelt names."""
 
 import time
-from enum import Enum
 
 import numpy as np
 import pytest
@@ -82,18 +81,6 @@ def test_a_spelling_is_the_metric_that_it_names(spelling, name, data):
     by_name = make_ranking_scorer(name)  # scikit-learn has a "precision" of its own
     given = model, y_score[:, None], y_true
     assert get_scorer(spelling)(*given, groups=groups) == by_name(*given, groups=groups)
-
-
-class Names(str, Enum):  # noqa: UP042
-    """Names of metrics as one may keep them."""
-
-    RANKED = "ndcg@3"
-
-
-def test_names_of_other_types_of_text():
-    result = evaluate([1, 0], [1, 2], [Names.RANKED, *np.array(["mrr"])])
-    assert list(map(type, result)) == [str, str]
-    assert result == pytest.approx({"ndcg@3": 1 / np.log2(3), "mrr": 0.5})
 
 
 @pytest.mark.parametrize(
