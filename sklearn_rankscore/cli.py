@@ -93,6 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(kind: str, message: Any) -> None:
+    # lists in messages, on one line
     text = clean(str(message).replace("\n- ", " - ").replace(".\n", ". "))
     shown = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
     print(f"rankscore: {kind}: {shown}", file=sys.stderr)

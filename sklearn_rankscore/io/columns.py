@@ -12,7 +12,7 @@ import numpy as np
 from .._columns import LARGEST_EXACT_INTEGER, as_numbers, check_in_memory, column_names
 from .._typing import Array
 from .._validation import did_you_mean
-from ..query_ids.lookup import index_level, level_names
+from ..query_ids.lookup import index_level
 from ..query_ids.read import as_ids, factorize, which_missing
 from .table import LongTable, row_of
 
@@ -146,7 +146,7 @@ def columns_of(name: str, frame: Any) -> Columns:
     """The columns of a DataFrame of any library, and the levels of the index of one of pandas."""
     check_in_memory(frame, name)
     names = [] if isinstance(frame, Mapping) else column_names(frame)
-    if not names and not level_names(frame):
+    if not names:
         raise TypeError(
             f"{name} must be a DataFrame in memory with one row per query and document; got a "
             f"{type(frame).__name__}. Lists go into from_ranked_lists, files into from_trec, and "
@@ -164,7 +164,6 @@ def columns_of(name: str, frame: Any) -> Columns:
         by_case = {str(one).lower(): one for one in names}
         same = by_case.get(str(column).lower())
         fix = did_you_mean(column, names) if same is None else f" Did you mean {same!r}?"
-        fix = "" if column in names else fix
         raise ValueError(
             f"{name} has {'more than one' if column in names else 'no'} column {column!r}; its "
             f"columns are {names}.{fix} Columns of ids need the same name in all frames; ids of "

@@ -80,7 +80,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Whether to fit once more on all queries, the held-out ones included, with the number of
         boosting rounds that early stopping has found. No effect with an `eval_set`, since no
         queries are then held out. Linear models and DART of XGBoost cannot predict by their
-        first rounds alone, and are fitted once more in any case.
+        first rounds alone, and are fitted once more in any case. Of callbacks, schedules of
+        learning rates take part in the second fit; others watch evaluation sets, of the first.
     validation_fraction : float or int, default=0.1
         Fraction or number of queries to hold out. Held-out queries whose labels are all equal are
         not used.

@@ -176,7 +176,7 @@ def _read_labels(
         )
     true = as_column(y_true, "y_true")
     if score.ndim == 2:
-        check_same_columns(column_names(y_true), column_names(given_scores))
+        _check_same_columns(column_names(y_true), column_names(given_scores))
     true = ravel_column(true) if grouped and true.ndim == 2 else true
     if true.shape != score.shape:
         if true.ndim == score.ndim == 1:
@@ -326,7 +326,7 @@ def ravel_column(array: Array) -> Array:
     return array[:, 0]
 
 
-def check_same_columns(names: list[Any], of_scores: list[Any]) -> None:
+def _check_same_columns(names: list[Any], of_scores: list[Any]) -> None:
     """Refuse two-dimensional frames whose columns differ in their order."""
     if names != of_scores and sorted(map(str, names)) == sorted(map(str, of_scores)):
         raise ValueError(
